@@ -1,0 +1,3 @@
+//! The gg binary.
+
+fn main() {}

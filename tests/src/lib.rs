@@ -1,0 +1,1 @@
+//! The fake gateway and what the end-to-end suites share.
