@@ -43,7 +43,11 @@ fn every_character_alone_and_between_letters() {
     let mut text = String::new();
     for character in '\0'..=char::MAX {
         text.push(character);
-        text.push(if character as u32 % 3 == 0 { 'a' } else { 'B' });
+        text.push(if u32::from(character).is_multiple_of(3) {
+            'a'
+        } else {
+            'B'
+        });
         if text.len() > 60_000 {
             check(&text);
             text.clear();

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use handlebars::{Handlebars, RenderError, Template, TemplateError};
+use handlebars::{Handlebars, RenderError, Template, TemplateError, TemplateErrorReason};
 use serde::Serialize;
 
 use super::PromptError;
@@ -28,7 +28,8 @@ impl Embedded {
         let engine = if let Some(engine) = self.engine.get() {
             engine
         } else {
-            let engine = compile(self.source).map_err(|error| unparsed(self.name, &error))?;
+            let engine =
+                compile(self.source).map_err(|error| unparsed(self.name, self.source, &error))?;
             self.engine.get_or_init(|| engine)
         };
         fill(engine, self.name, variables)
@@ -41,7 +42,7 @@ pub(super) fn render_once(
     source: &str,
     variables: &impl Serialize,
 ) -> Result<String, PromptError> {
-    let engine = compile(source).map_err(|error| unparsed(name, &error))?;
+    let engine = compile(source).map_err(|error| unparsed(name, source, &error))?;
     fill(&engine, name, variables)
 }
 
@@ -49,7 +50,7 @@ pub(super) fn render_once(
 pub(super) fn parse(name: &'static str, source: &str) -> Result<(), PromptError> {
     match Template::compile(source) {
         Ok(_) => Ok(()),
-        Err(error) => Err(unparsed(name, &error)),
+        Err(error) => Err(unparsed(name, source, &error)),
     }
 }
 
@@ -79,14 +80,50 @@ fn fill(
     Ok(text)
 }
 
-fn unparsed(name: &'static str, error: &TemplateError) -> PromptError {
+/// What is wrong with a text that does not parse, in an operator's words: the parser's own name
+/// the rules of its grammar.
+#[derive(Debug, thiserror::Error)]
+enum Flaw<'a> {
+    #[error("the template ends inside an expression, or in a block that is never closed")]
+    Open,
+    #[error("`{0}` is not Handlebars, or closes what is not open")]
+    Malformed(&'a str),
+    #[error("{0}")]
+    Told(&'a TemplateErrorReason),
+}
+
+fn unparsed(name: &'static str, source: &str, error: &TemplateError) -> PromptError {
     let (line, column) = error.pos().unwrap_or((1, 1));
+    let flaw = match error.reason() {
+        TemplateErrorReason::InvalidSyntax(_) => match rest_of_line(source, line, column) {
+            "" => Flaw::Open,
+            rest => Flaw::Malformed(rest),
+        },
+        reason => Flaw::Told(reason),
+    };
     PromptError::Parse {
         name,
         line,
         column,
-        reason: error.reason().to_string(),
+        reason: flaw.to_string(),
     }
+}
+
+/// At most 40 characters of a line from a column on, both counted from 1.
+fn rest_of_line(source: &str, line: usize, column: usize) -> &str {
+    let text = source
+        .lines()
+        .nth(line.saturating_sub(1))
+        .unwrap_or_default();
+    let place = |characters: usize| {
+        let (at, _) = text
+            .char_indices()
+            .nth(characters)
+            .unwrap_or((text.len(), ' '));
+        at
+    };
+    let start = column.saturating_sub(1);
+    text[place(start)..place(start + 40)].trim()
 }
 
 fn unrendered(name: &'static str, error: &RenderError) -> PromptError {
