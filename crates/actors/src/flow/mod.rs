@@ -1,0 +1,5 @@
+//! The flow log.
+
+mod line;
+
+pub use line::{FlowEnd, FlowLine};

@@ -1,0 +1,4 @@
+use crate::cli::DemoArgs;
+pub(super) fn run(_args: &DemoArgs) -> anyhow::Result<u8> {
+    anyhow::bail!("pending")
+}
