@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// Print the JSON Schema of the launch document
     Schema,
     /// Write a launch document to start from
+    ///
+    /// One agent with every tool of this build. As written without options it runs at once, on a
+    /// model that looks around and finishes.
     New(NewArgs),
     /// Play a built-in session: a model that is a script, with real files and real commands
     ///
@@ -85,7 +88,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
 
-    /// The replies of every `mock/` model that has no built-in script, as JSON
+    /// The replies of all `mock/` models, as JSON; without it each is a built-in script by name
     #[arg(long, value_name = "FILE")]
     pub(crate) mock_script: Option<PathBuf>,
 }
@@ -109,6 +112,10 @@ pub(crate) struct CheckArgs {
     /// The launch document, as JSON
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    /// The replies the session's `mock/` models would be given, as for `gg run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mock_script: Option<PathBuf>,
 }
 
 /// `gg new`.
@@ -117,6 +124,36 @@ pub(crate) struct NewArgs {
     /// The document to write; refused where it exists
     #[arg(value_name = "FILE", default_value = "launch.json")]
     pub(crate) file: PathBuf,
+
+    /// The directory the agent works in; it has to exist
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// The agent's model: an OpenRouter id, or `mock/test`, which answers without network or key
+    #[arg(long, value_name = "ID", default_value = "mock/test")]
+    pub(crate) model: String,
+
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 200_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) window: u64,
+
+    /// Who serves the model, as its endpoints listing spells it; required for a live model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The quantization that provider serves, as the listing spells it
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "unknown",
+        requires = "provider"
+    )]
+    pub(crate) quantization: String,
+
+    /// The task
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
 }
 
 /// `gg demo`.
@@ -146,7 +183,7 @@ pub(crate) struct FlowArgs {
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub(crate) top: usize,
 
-    /// Of the diagram: messages left out at the start, in the order of sending
+    /// Of the diagram: messages left out at the start, in the order of handling
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: usize,
 
@@ -257,6 +294,7 @@ mod tests {
             "gg run a.json b.json",
             "gg flow f --format plot",
             "gg flow f --limit -1",
+            "gg new --window 0",
             "gg completions ksh",
         ] {
             assert!(refusal(line).use_stderr(), "{line}");

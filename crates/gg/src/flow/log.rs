@@ -12,8 +12,8 @@ use actors::flow::{FlowEnd, FlowLine};
 /// One message. Names are places in [`FlowLog::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// Microseconds since the Unix epoch at its sending.
-    pub(crate) sent_us: i64,
+    /// Microseconds since the Unix epoch when its handler began.
+    pub(crate) began_us: i64,
     /// Its place in the log as written.
     pub(crate) seq: u64,
     /// The sending actor.
@@ -31,21 +31,21 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// When its handler was called.
-    pub(crate) fn taken_us(&self) -> i64 {
-        self.sent_us.saturating_add_unsigned(self.queued_us)
+    /// When it was sent.
+    pub(crate) fn sent_us(&self) -> i64 {
+        self.began_us.saturating_sub_unsigned(self.queued_us)
     }
 
     /// When its handler returned.
     pub(crate) fn returned_us(&self) -> i64 {
-        self.taken_us().saturating_add_unsigned(self.handled_us)
+        self.began_us.saturating_add_unsigned(self.handled_us)
     }
 }
 
 /// A log as far as it could be read.
 #[derive(Debug, Default)]
 pub(crate) struct FlowLog {
-    /// Every readable message, in the order of sending.
+    /// Every readable message, in the order of the log, which is that of handling.
     pub(crate) messages: Vec<Message>,
     names: Vec<String>,
     /// What a reader must know before trusting the figures, a sentence each.
@@ -74,7 +74,7 @@ impl FlowLog {
 
     /// From the first sending to the last return, in microseconds.
     pub(crate) fn span_us(&self) -> u64 {
-        let first = self.messages.iter().map(|m| m.sent_us).min();
+        let first = self.messages.iter().map(Message::sent_us).min();
         let last = self.messages.iter().map(Message::returned_us).max();
         match (first, last) {
             (Some(first), Some(last)) => last.saturating_sub(first).unsigned_abs(),
@@ -118,7 +118,7 @@ impl Reader {
             return;
         }
         match understand(text) {
-            Ok(Read::Message(line, sent_us)) => self.message(&line, sent_us),
+            Ok(Read::Message(line, began_us)) => self.message(&line, began_us),
             Ok(Read::End(end)) => {
                 self.log.end = Some(end);
                 return;
@@ -137,14 +137,14 @@ impl Reader {
         }
     }
 
-    fn message(&mut self, line: &FlowLine, sent_us: i64) {
+    fn message(&mut self, line: &FlowLine, began_us: i64) {
         if line.seq != self.expected_seq {
             self.gaps += 1;
             self.first_gap.get_or_insert(self.lines);
         }
         self.expected_seq = line.seq.saturating_add(1);
         let message = Message {
-            sent_us,
+            began_us,
             seq: line.seq,
             from: self.id(&line.from),
             to: self.id(&line.to),
@@ -203,8 +203,23 @@ impl Reader {
             ));
         }
         self.log.remarks = remarks;
-        self.log.messages.sort_by_key(|m| (m.sent_us, m.seq));
+        settle(&mut self.log.messages);
         self.log
+    }
+}
+
+/// Undoes the rounding of `ts`. Handlers run one after another on one thread, so where a handler
+/// seems to begin before the last one returned, within the coarsest unit a log may be stamped in,
+/// it began when that one returned.
+fn settle(messages: &mut [Message]) {
+    const COARSEST_US: i64 = 1_000;
+    let mut free_us = i64::MIN;
+    for message in messages {
+        let early = free_us.saturating_sub(message.began_us);
+        if (1..=COARSEST_US).contains(&early) {
+            message.began_us = free_us;
+        }
+        free_us = message.returned_us();
     }
 }
 
@@ -224,9 +239,9 @@ enum Read {
 fn understand(text: &[u8]) -> Result<Read, String> {
     match serde_json::from_slice::<FlowLine>(text) {
         Ok(line) => match line.ts.parse::<jiff::Timestamp>() {
-            Ok(sent) => {
-                let sent_us = sent.as_microsecond();
-                Ok(Read::Message(line, sent_us))
+            Ok(began) => {
+                let began_us = began.as_microsecond();
+                Ok(Read::Message(line, began_us))
             }
             Err(_) => Err(format!("`ts` is \"{}\", no RFC 3339 time", line.ts)),
         },
@@ -251,7 +266,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A message of a test log; `at` is its sending in microseconds after midnight.
+    /// A message of a test log; `at` is when its handler began, in microseconds after midnight.
     pub(crate) fn line(seq: u64, at: u64, from: &str, to: &str, message: &str) -> String {
         let (seconds, us) = (at / 1_000_000, at % 1_000_000);
         let depth = 1 + seq % 3;
@@ -302,13 +317,27 @@ pub(crate) mod tests {
         assert_eq!(log.messages.len(), 16);
         assert_eq!(log.remarks, Vec::<String>::new());
         assert_eq!(log.actors(&log.messages).len(), 6);
-        assert_eq!(log.span_us(), 15_000 + 25 + 250);
+        assert_eq!(log.span_us(), 10 + 15_000 + 250);
     }
 
     #[test]
     fn milliseconds_and_offsets_are_times_too() {
         let text = line(0, 0, "a", "b", "M").replace("00:00:00.000000Z", "01:00:00.5+01:00");
-        assert_eq!(log(&text).messages[0].sent_us % 1_000_000, 500_000);
+        assert_eq!(log(&text).messages[0].began_us % 1_000_000, 500_000);
+    }
+
+    #[test]
+    fn handlers_stamped_within_one_millisecond_stand_one_after_another() {
+        let text = line(0, 2_000, "a", "b", "M")
+            + &line(1, 2_000, "a", "b", "M")
+            + &line(2, 2_000, "a", "b", "M")
+            + &line(3, 9_000, "a", "b", "M");
+        let began: Vec<i64> = log(&text)
+            .messages
+            .iter()
+            .map(|m| m.began_us % 1_000_000)
+            .collect();
+        assert_eq!(began, [2_000, 2_100, 2_210, 9_000]);
     }
 
     #[test]

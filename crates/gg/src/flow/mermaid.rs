@@ -1,7 +1,7 @@
 //! A window of a run as a Mermaid sequence diagram, repetition folded into loops.
 //!
 //! Mermaid gives up on diagrams of thousands of arrows, so the diagram shows a window of messages
-//! in the order of sending and a note says what stands outside it. Inside a loop an arrow carries
+//! in the order of handling and a note says what stands outside it. Inside a loop an arrow carries
 //! the name alone, since its times differ from round to round; so does a repeated message.
 
 use std::collections::HashMap;

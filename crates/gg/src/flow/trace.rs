@@ -21,7 +21,7 @@ pub(crate) fn render(log: &FlowLog) -> String {
         .map(|(place, actor)| (*actor, place + 1))
         .collect();
     let track = |actor: u32| tracks.get(&actor).copied().unwrap_or(0);
-    let start = log.messages.first().map_or(0, |m| m.sent_us);
+    let start = log.messages.iter().map(Message::sent_us).min().unwrap_or(0);
     let handled = Handled::of(log);
 
     let mut events = vec![json!({
@@ -40,17 +40,17 @@ pub(crate) fn render(log: &FlowLog) -> String {
     }
     for m in &log.messages {
         let (from, to, name) = (track(m.from), track(m.to), log.name(m.kind));
-        let sent = m.sent_us - start;
-        let taken = m.taken_us() - start;
-        events.push(slice(log, m, to, taken));
-        if !handled.covers(m.from, m.sent_us) {
+        let sent = m.sent_us().saturating_sub(start);
+        let began = m.began_us.saturating_sub(start);
+        events.push(slice(log, m, to, began));
+        if !handled.covers(m.from, m.sent_us()) {
             events.push(json!({
                 "ph": "X", "pid": 1, "tid": from, "ts": sent, "dur": 1, "cat": "send",
                 "name": format!("send {name}"),
             }));
         }
         events.push(arrow("s", m.seq, from, sent, name));
-        events.push(arrow("f", m.seq, to, taken, name));
+        events.push(arrow("f", m.seq, to, began, name));
     }
     let trace = json!({
         "traceEvents": events,
@@ -91,7 +91,7 @@ impl Handled {
             spans
                 .entry(m.to)
                 .or_default()
-                .push((m.taken_us(), m.returned_us()));
+                .push((m.began_us, m.returned_us()));
         }
         for spans in spans.values_mut() {
             spans.sort_unstable();
@@ -103,7 +103,7 @@ impl Handled {
     /// last handler called before that moment is the one that counts.
     fn covers(&self, actor: u32, at: i64) -> bool {
         self.0.get(&actor).is_some_and(|spans| {
-            let before = spans.partition_point(|(taken, _)| *taken <= at);
+            let before = spans.partition_point(|(began, _)| *began <= at);
             before > 0 && at < spans[before - 1].1
         })
     }
@@ -146,9 +146,11 @@ mod tests {
 
     #[test]
     fn an_arrow_stands_on_the_handler_that_sent_it_where_there_was_one() {
-        // `b` handles M from 10 to 110; it sends N in it, and P after it.
-        let text =
-            line(0, 0, "a", "b", "M") + &line(1, 50, "b", "c", "N") + &line(2, 500, "b", "c", "P");
+        // `b` handles M from 10 to 110. It sends N within that, at 39, and P after it, at 488.
+        let text = line(0, 10, "a", "b", "M")
+            + &line(1, 150, "b", "c", "N")
+            + &line(2, 500, "b", "c", "P");
+        let text = text.replace("\"queuedUs\":11", "\"queuedUs\":111");
         let sends: Vec<String> = trace(&text)
             .iter()
             .filter(|event| event["cat"] == "send")
