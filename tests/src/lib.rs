@@ -11,3 +11,5 @@
 )]
 
 pub mod gateway;
+pub mod launch;
+pub mod run;
