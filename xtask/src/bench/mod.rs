@@ -6,6 +6,7 @@
 
 pub(crate) mod bare_loop;
 mod contestant;
+mod events;
 mod request;
 mod session;
 mod start;
@@ -81,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("==> memory over 1,000 turns");
     rows.extend(session::memory(1_000)?);
     println!("==> events into a file");
+    rows.extend(events::measure(repeats.events)?);
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");
