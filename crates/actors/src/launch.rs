@@ -80,26 +80,30 @@ pub fn check(
     if !checked.loose.live_models.is_empty()
         && let Err(message) = Endpoint::new(surroundings.base_url, None)
     {
-        refusals.push(Refusal { locus: "environment".to_owned(), message, hint: None });
+        refusals.push(Refusal {
+            locus: "environment".to_owned(),
+            message,
+            hint: None,
+        });
     }
     let mut scripts = HashMap::new();
     for model in &checked.loose.mock_models {
         let name = model.as_str().trim_start_matches("mock/");
-        match surroundings.mock_script.cloned().or_else(|| Script::built_in(name).map(Arc::new)) {
+        match surroundings
+            .mock_script
+            .cloned()
+            .or_else(|| Script::built_in(name).map(Arc::new))
+        {
             Some(script) => {
                 scripts.insert(model.clone(), script);
             }
             None => refusals.push(Refusal {
                 locus: format!("model `{model}`"),
                 message: format!("there is no built-in mock script `{name}`"),
-                hint: Some(format!(
-                    "give a script with --mock-script FILE, or bind one of: {}",
-                    Script::built_in_names()
-                        .iter()
-                        .map(|name| format!("mock/{name}"))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )),
+                hint: Some(
+                    "give a script with --mock-script FILE, or bind mock/test, which has one"
+                        .to_owned(),
+                ),
             }),
         }
     }
@@ -147,7 +151,11 @@ pub fn prepare_workspace(dir: &Path) -> io::Result<()> {
     if let Some(info) = exclude.parent() {
         std::fs::create_dir_all(info)?;
     }
-    let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
+    let gap = if present.is_empty() || present.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
     std::fs::write(&exclude, format!("{present}{gap}/.gg/\n"))
 }
 
@@ -196,7 +204,12 @@ pub fn refuse(
     let session = SessionId::from(document.session_id().unwrap_or_default());
     let stream = Stream::start(session, outputs.stdout, outputs.tee, Box::new(|| ()))?;
     let at_ms = now_ms();
-    let line = |event| Emission { at_ms, agent: None, turn: None, event };
+    let line = |event| Emission {
+        at_ms,
+        agent: None,
+        turn: None,
+        event,
+    };
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: document.raw("capabilitySet").map(Into::into),
         model_providers: document.raw("modelProviders").map(Into::into),
@@ -218,7 +231,10 @@ pub fn refuse(
     lines.push(line(Event::SessionEnded(SessionEnded {
         status: EndStatus::LaunchRefused,
         exit_code: 1,
-        error: Some(format!("{} values of the launch document are refused", refusals.len())),
+        error: Some(format!(
+            "{} values of the launch document are refused",
+            refusals.len()
+        )),
     })));
     stream.send(lines);
     Ok(stream.finish())
