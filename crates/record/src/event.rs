@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use vocab::band::{Band, BandTokens};
 use vocab::failure::FailureClass;
-use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, SessionId, Slug};
+use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, Slug};
 use vocab::message::Role;
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, TurnVerdict};
 use vocab::usage::{Cost, Figure, Tokens};
@@ -177,7 +177,7 @@ pub struct AgentSpawned {
 }
 
 /// Where an incarnation comes from (06 §8.5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
     /// The session's first agent.
@@ -518,6 +518,12 @@ pub struct SlotUsage {
     pub work_cost: Cost,
     /// Model calls answered.
     pub calls: u64,
+    /// Of these, calls without a reported price (R35).
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unpriced_calls: u64,
+    /// Their tokens.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unpriced_tokens: u64,
 }
 
 /// See [`Event::SessionEnded`].

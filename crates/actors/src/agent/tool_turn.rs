@@ -1,0 +1,226 @@
+//! The work of a tool-calling turn: its calls, in order, one result each (04 §2).
+//!
+//! Files are read and written on a blocking thread and commands run in processes of their own;
+//! the loop awaits them, so that the mailbox keeps serving.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use context::window::{NewItem, Region, Retention};
+use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
+use record::journal::Entry;
+use record::text;
+use tokio::time::Instant;
+use tools::{Call, Done, Halt};
+use vocab::band::Band;
+use vocab::failure::{Failure, FailureClass};
+use vocab::message::{Image, Message, ToolCall};
+use vocab::outcome::{EndStatus, TurnVerdict};
+
+use super::LoopEnd;
+use super::ending::{self, Ending};
+use super::surface::Called;
+use super::turns::{ReplySize, Turns};
+use crate::clock::millis;
+use crate::stop::StopCause;
+
+/// Characters of a result that its event shows.
+const PREVIEW_CHARS: usize = 2_048;
+
+/// What a call left, before it is recorded.
+struct Answer {
+    outcome: Result<Done, Failure>,
+    shell: Option<tools::shell::CommandRecord>,
+    ending: Option<Ending>,
+}
+
+impl Answer {
+    fn failed(failure: Failure) -> Self {
+        Self { outcome: Err(failure), shell: None, ending: None }
+    }
+}
+
+impl Turns {
+    /// Runs the calls of a reply and closes the turn.
+    pub(super) async fn work(
+        &mut self,
+        turn: u32,
+        calls: &[ToolCall],
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd> {
+        let mut ending = None;
+        for call in calls {
+            if self.stop.has(StopCause::Canceled) {
+                break;
+            }
+            let declared = self.one_call(turn, call).await?;
+            ending = declared.or(ending);
+        }
+        if self.stop.has(StopCause::Canceled) {
+            // What was declared was cut short by the operator, not by the agent: no error of its.
+            self.answered += 1;
+            self.judge(turn, TurnVerdict::Progressed, None, size);
+            return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
+        }
+        self.close(turn, ending, size)
+    }
+
+    async fn one_call(
+        &mut self,
+        turn: u32,
+        call: &ToolCall,
+    ) -> ControlFlow<LoopEnd, Option<Ending>> {
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ToolCall(ToolCallEvent {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                arguments: Arc::clone(&call.arguments),
+            }),
+        );
+        let begun = Instant::now();
+        let answer = self.dispatch(call).await?;
+        self.record_answer(turn, call, &answer, millis(begun.elapsed())).await;
+        ControlFlow::Continue(answer.ending)
+    }
+
+    async fn dispatch(&mut self, call: &ToolCall) -> ControlFlow<LoopEnd, Answer> {
+        ControlFlow::Continue(match self.surface.called(&call.name) {
+            Called::Unavailable => Answer::failed(Failure::new(
+                FailureClass::Unavailable,
+                format!("not offered; you have {}", self.surface.names().join(", ")),
+            )),
+            // An ending is never withheld, not even by a spent clock.
+            Called::Ending(name) => match ending::read(name, &call.arguments) {
+                Ok(ending) => Answer {
+                    outcome: Ok(Done::said("the session ends here")),
+                    shell: None,
+                    ending: Some(ending),
+                },
+                Err(failure) => Answer::failed(failure),
+            },
+            Called::Tool(_) if self.shared.clock.spent() => Answer::failed(Failure::new(
+                FailureClass::LimitExceeded,
+                "the run's time is spent; nothing more is carried out",
+            )),
+            Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
+                Err(failure) => Answer::failed(failure),
+                Ok(Call::Shell(command)) => self.run_command(command).await,
+                Ok(call) => return self.run_file_call(call).await,
+            },
+        })
+    }
+
+    async fn run_command(&mut self, command: tools::ShellArgs) -> Answer {
+        let policy = self.spec.profile.shell();
+        let mut stop = self.stop.clone();
+        let outcome = self
+            .shared
+            .runner
+            .run(
+                command,
+                &self.place(),
+                policy,
+                self.shared.clock.left(),
+                async move { stop.canceled().await },
+            )
+            .await;
+        Answer { outcome: outcome.result, shell: Some(outcome.record), ending: None }
+    }
+
+    async fn run_file_call(&mut self, call: Call) -> ControlFlow<LoopEnd, Answer> {
+        let place = self.place();
+        let policy = self.surface.files;
+        let halt = Halt::new();
+        let halted = halt.clone();
+        let mut work =
+            tokio::task::spawn_blocking(move || tools::run_file(&call, &place, &policy, &halted));
+        let finished = tokio::select! {
+            finished = &mut work => finished,
+            () = self.stop.canceled() => {
+                halt.halt();
+                work.await
+            }
+        };
+        match finished {
+            Ok(outcome) => ControlFlow::Continue(Answer { outcome, shell: None, ending: None }),
+            Err(error) => ControlFlow::Break(LoopEnd {
+                error: Some(format!("a file call died: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            }),
+        }
+    }
+
+    fn place(&self) -> tools::Place {
+        tools::Place { cwd: self.spec.cwd.clone(), root: self.spec.cwd.clone() }
+    }
+
+    /// The command's event, the result's event, the journal's entries, and the window's item.
+    async fn record_answer(
+        &mut self,
+        turn: u32,
+        call: &ToolCall,
+        answer: &Answer,
+        duration_ms: u64,
+    ) {
+        let mask = &self.shared.mask;
+        if let Some(command) = &answer.shell {
+            let event = Shell {
+                origin: "tool",
+                command: Arc::clone(&command.command),
+                cwd: command.cwd.clone(),
+                exit_code: command.exit_code,
+                stdout: mask.apply(&command.stdout.text).into_owned(),
+                stderr: mask.apply(&command.stderr.text).into_owned(),
+                stdout_dropped: command.stdout.dropped,
+                stderr_dropped: command.stderr.dropped,
+            };
+            self.keep(Entry::from(&event));
+            self.links.voice.say_in_turn(turn, Event::Shell(Box::new(event)));
+        }
+        let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
+            Ok(done) => (mask.apply(&done.text).into_owned(), None, &done.images),
+            Err(failure) => {
+                let text = failure.as_result_text(&call.name);
+                (mask.apply(&text).into_owned(), Some(failure.class), &[])
+            }
+        };
+        let body: Arc<str> = body.into();
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ToolResult(Box::new(ToolResult {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                ok: failure.is_none(),
+                failure,
+                chars: body.chars().count() as u64,
+                preview: text::head(&body, PREVIEW_CHARS).to_owned(),
+                duration_ms,
+            })),
+        );
+        self.keep(Entry::ToolResult {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: Arc::clone(&call.arguments),
+            ok: failure.is_none(),
+            failure,
+            output: Arc::clone(&body),
+            images: images.iter().map(Into::into).collect(),
+        });
+        let view = answer.outcome.as_ref().ok().and_then(|done| done.view.as_ref());
+        let band = if view.is_some() { Band::FileView } else { Band::ToolOutput };
+        let message = Message::Tool {
+            call: call.id.clone(),
+            text: body,
+            images: images.to_vec(),
+        };
+        let mut item = NewItem::new(band, message, Retention::Ephemeral, turn);
+        if let Some(view) = view {
+            item = item.with_selector(view.path.as_str().into());
+            if let Some(region) = view.region {
+                item = item.with_region(Region { first: region.first, last: region.last });
+            }
+        }
+        self.window.push(item);
+    }
+}

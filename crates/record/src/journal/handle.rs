@@ -1,0 +1,197 @@
+//! The journal as its producer holds it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Sender, TrySendError};
+use vocab::ids::AgentId;
+
+use super::entry::{AgentRow, Entry, Header, Seed};
+use super::replay::StopReason;
+use super::sink::Sink;
+use super::writer::{Command, Writer};
+use crate::mask::Mask;
+
+/// Entries that may be pending. One more stops capture, because the run does not wait.
+pub const QUEUE_BATCHES: usize = 1024;
+
+/// The handle of a running capture.
+pub struct Journal {
+    queue: Option<Sender<Command>>,
+    state: Arc<State>,
+    writer: Option<JoinHandle<(u64, u64)>>,
+}
+
+/// What capture came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JournalReport {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Entries in it.
+    pub entries: u64,
+    /// Why capture stopped early: `write_failed` or `byte_ceiling`.
+    pub stopped: Option<String>,
+    /// The same in words.
+    pub detail: Option<String>,
+}
+
+/// What the handle and the writer tell each other.
+#[derive(Default)]
+pub(super) struct State {
+    is_stopped: AtomicBool,
+    why: Mutex<Option<(StopReason, String)>>,
+}
+
+impl State {
+    /// Stops capture; the first reason stands.
+    pub(super) fn stop(&self, reason: StopReason, detail: impl Into<String>) {
+        let mut why = match self.why.lock() {
+            Ok(why) => why,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if why.is_none() {
+            let detail = detail.into();
+            tracing::warn!("capture stopped: {detail}");
+            *why = Some((reason, detail));
+        }
+        self.is_stopped.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn why(&self) -> Option<(StopReason, String)> {
+        if !self.is_stopped.load(Ordering::SeqCst) {
+            return None;
+        }
+        match self.why.lock() {
+            Ok(why) => why.clone(),
+            Err(poisoned) => poisoned.into_inner().clone(),
+        }
+    }
+}
+
+impl Journal {
+    /// Opens a journal at a path, making its folder and replacing what stood there. A journal
+    /// that cannot be opened is a stopped one.
+    pub fn start(path: &Path, ceiling_bytes: u64, header: Header, mask: Option<Mask>) -> Self {
+        match open(path) {
+            Ok(file) => Self::start_with(Box::new(file), ceiling_bytes, header, mask),
+            Err(error) => Self::stopped_at_once(format!(
+                "the journal {} cannot be opened: {error}",
+                path.display()
+            )),
+        }
+    }
+
+    /// As [`start`](Self::start), into any sink.
+    pub fn start_with(
+        sink: Box<dyn Sink>,
+        ceiling_bytes: u64,
+        header: Header,
+        mask: Option<Mask>,
+    ) -> Self {
+        let (queue, incoming) = crossbeam_channel::bounded(QUEUE_BATCHES);
+        let state = Arc::new(State::default());
+        let writer = Writer::new(sink, ceiling_bytes, mask, Arc::clone(&state));
+        let thread = std::thread::Builder::new()
+            .name("gg-journal".to_owned())
+            .spawn(move || writer.run(header, &incoming));
+        match thread {
+            Ok(thread) => Self {
+                queue: Some(queue),
+                state,
+                writer: Some(thread),
+            },
+            Err(error) => {
+                Self::stopped_at_once(format!("the journal's thread cannot be started: {error}"))
+            }
+        }
+    }
+
+    fn stopped_at_once(why: String) -> Self {
+        let state = Arc::new(State::default());
+        state.stop(StopReason::WriteFailed, why);
+        Self {
+            queue: None,
+            state,
+            writer: None,
+        }
+    }
+
+    /// What the run starts from; again when a late value resolves.
+    pub fn seed(&mut self, seed: Seed) {
+        self.send(Command::Seed(Box::new(seed)));
+    }
+
+    /// An agent's provenance; again at the end of its loop.
+    pub fn agent(&mut self, agent: AgentRow) {
+        self.send(Command::Agent(Box::new(agent)));
+    }
+
+    /// One consumed input. Entries are numbered in the order of these calls.
+    pub fn entry(&mut self, agent: Option<&AgentId>, entry: Entry) {
+        if self.queue.is_some() {
+            self.send(Command::Entry(agent.cloned(), Box::new(entry)));
+        }
+    }
+
+    fn send(&mut self, command: Command) {
+        if self.state.is_stopped.load(Ordering::SeqCst) {
+            self.queue = None;
+        }
+        let Some(queue) = &self.queue else {
+            return;
+        };
+        match queue.try_send(command) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => self.state.stop(
+                StopReason::WriteFailed,
+                format!("{QUEUE_BATCHES} entries were waiting to be written"),
+            ),
+            Err(TrySendError::Disconnected(_)) => self.state.stop(
+                StopReason::WriteFailed,
+                "the journal's writer ended before the run",
+            ),
+        }
+    }
+
+    /// Why capture stopped early: `write_failed` or `byte_ceiling`.
+    pub fn stopped(&self) -> Option<String> {
+        self.state.why().map(|(reason, _)| reason.to_string())
+    }
+
+    /// The same in words.
+    pub fn stopped_because(&self) -> Option<String> {
+        self.state.why().map(|(_, detail)| detail)
+    }
+
+    /// Writes what is pending and the last line, and tells how it went.
+    pub fn finish(self) -> JournalReport {
+        drop(self.queue);
+        let (bytes, entries) = match self.writer.map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            Some(Err(_)) => {
+                self.state
+                    .stop(StopReason::WriteFailed, "the journal's writer panicked");
+                (0, 0)
+            }
+            None => (0, 0),
+        };
+        let why = self.state.why();
+        JournalReport {
+            bytes,
+            entries,
+            stopped: why.as_ref().map(|(reason, _)| reason.to_string()),
+            detail: why.map(|(_, detail)| detail),
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    File::create(path)
+}
