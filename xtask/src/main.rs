@@ -1,3 +1,68 @@
-//! Project tasks.
+//! Every task a README command runs: `cargo xtask <task>`.
+//!
+//! A task says what it does as it goes, ends non-zero when anything failed, and needs nothing that
+//! it does not check for first.
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tasks talk to a person, and wait for one process at a time"
+)]
 
-fn main() {}
+mod bench;
+mod demo;
+mod floors;
+mod fuzz;
+mod schema;
+mod setup;
+mod step;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Project tasks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build gg and play its built-in session into target/demo.
+    Demo,
+    /// Check formatting, lints and floors, then build gg and run every test.
+    Test,
+    /// Check that each crate uses only crates on lower floors.
+    Floors,
+    /// Measure gg against a bare loop; writes target/bench.json.
+    Bench(bench::Arguments),
+    /// Write docs/launch.schema.json from the launch document's types.
+    Schema,
+    /// Run a fuzz target, or say what is missing to run one.
+    Fuzz(fuzz::Arguments),
+    /// The bare loop a bench holds gg against.
+    #[command(hide = true)]
+    BareLoop(bench::bare_loop::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().task {
+        Task::Demo => demo::run(),
+        Task::Test => test::run(),
+        Task::Floors => floors::run(),
+        Task::Bench(arguments) => bench::run(&arguments),
+        Task::Schema => schema::run(),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
+        Task::BareLoop(arguments) => bench::bare_loop::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

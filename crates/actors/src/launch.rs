@@ -12,6 +12,7 @@ use std::sync::Arc;
 use config::{Document, Launch, Refusal};
 use context::prompts;
 use provider::mock::Script;
+use provider::openrouter::Endpoint;
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded, SessionStarted};
 use record::stream::{Stream, StreamReport};
 use serde_json::value::RawValue;
@@ -42,10 +43,19 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit it was built from, where the build was told.
 pub const COMMIT: Option<&str> = option_env!("GG_COMMIT");
 
+/// What a launch meets beside its document.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The script given for models without a built-in one.
+    pub mock_script: Option<&'a Arc<Script>>,
+    /// The gateway's address, as the environment names it.
+    pub base_url: &'a str,
+}
+
 /// Checks a document against itself and against its surroundings. Every refusal, in one list.
 pub fn check(
     document: &Document,
-    mock_script: Option<&Arc<Script>>,
+    surroundings: &Surroundings<'_>,
 ) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
@@ -67,10 +77,15 @@ pub fn check(
             });
         }
     }
+    if !checked.loose.live_models.is_empty()
+        && let Err(message) = Endpoint::new(surroundings.base_url, None)
+    {
+        refusals.push(Refusal { locus: "environment".to_owned(), message, hint: None });
+    }
     let mut scripts = HashMap::new();
     for model in &checked.loose.mock_models {
         let name = model.as_str().trim_start_matches("mock/");
-        match mock_script.cloned().or_else(|| Script::built_in(name).map(Arc::new)) {
+        match surroundings.mock_script.cloned().or_else(|| Script::built_in(name).map(Arc::new)) {
             Some(script) => {
                 scripts.insert(model.clone(), script);
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
-use provider::mock::{Player, Script, Step, StepOutcome};
+use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint};
 use provider::reply::Reply;
 use provider::request::{self, Candidate, Head, ModelRequest};
@@ -56,6 +56,18 @@ pub enum Source {
         /// How far each incarnation has come (R47).
         players: RefCell<HashMap<AgentId, Player>>,
     },
+}
+
+impl Source {
+    /// A gateway, asked for one provider.
+    pub(crate) fn gateway(endpoint: Endpoint, candidate: Option<Candidate>) -> Self {
+        Self::Gateway { endpoint, candidate, http: RefCell::default() }
+    }
+
+    /// A script.
+    pub(crate) fn mock(script: Arc<Script>) -> Self {
+        Self::Mock { script, players: RefCell::default() }
+    }
 }
 
 /// The launch's figures for model calls (01 §5).
@@ -218,7 +230,7 @@ impl Shared {
                     .borrow_mut()
                     .entry(call.agent.clone())
                     .or_insert_with(|| Player::new(Arc::clone(script), &call.profile))
-                    .next();
+                    .step();
                 play(step).await
             }
         }
@@ -250,9 +262,9 @@ impl Shared {
 async fn play(step: Step) -> Result<Reply, Fault> {
     tokio::time::sleep(step.delay).await;
     match step.outcome {
-        StepOutcome::Reply(reply) => Ok(reply),
-        StepOutcome::Fault(fault) => Err(fault),
-        StepOutcome::Panic => panic!("the mock script raises a panic here"),
+        Outcome::Reply(reply) => Ok(*reply),
+        Outcome::Fault(fault) => Err(fault),
+        Outcome::Panic => panic!("the mock script raises a panic here"),
     }
 }
 

@@ -14,6 +14,7 @@ use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
 use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Header, Journal, Recorder, Seed};
 use record::stream::StreamReport;
@@ -49,10 +50,8 @@ pub struct RunOptions {
     pub outputs: Outputs,
     /// Where the flow log goes, if anywhere.
     pub flow: Option<PathBuf>,
-    /// The gateway's address.
-    pub base_url: String,
-    /// The gateway's key.
-    pub credential: Option<Credential>,
+    /// The gateway; `None` where no live model is bound.
+    pub endpoint: Option<Endpoint>,
 }
 
 /// How a run ended.
@@ -133,7 +132,7 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
 }
 
 async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport> {
-    let RunOptions { prepared, outputs, base_url, credential, .. } = options;
+    let RunOptions { prepared, outputs, endpoint, .. } = options;
     let launch = Arc::clone(&prepared.launch);
     let limits = launch.capability_set.limits.clone();
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
@@ -147,18 +146,19 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         launch: Arc::clone(&launch),
         clock,
         runner: tools::shell::Runner::new(&routing_key)?,
-        mask: Mask::new(credential.as_ref().map(Credential::expose)),
+        mask: Mask::new(
+            endpoint.as_ref().and_then(Endpoint::credential).map(Credential::expose),
+        ),
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
     });
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
     telemetry.tell(Watch(Box::new(move |defect| alarm.tell(defect))));
-    let endpoint = Endpoint { base_url, credential };
     let cast = Cast {
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
-            &prepared, &routing_key, clock, &endpoint, &supervisor, &telemetry, tap.as_ref(),
+            &prepared, &routing_key, clock, endpoint.as_ref(), &supervisor, &telemetry, tap.as_ref(),
         ),
         telemetry: telemetry.clone(),
     };
@@ -262,7 +262,7 @@ fn start_clients(
     prepared: &Prepared,
     routing_key: &RoutingKey,
     clock: RunClock,
-    endpoint: &Endpoint,
+    endpoint: Option<&Endpoint>,
     supervisor: &Link<Supervisor>,
     telemetry: &Link<Telemetry>,
     tap: Option<&Tap>,
@@ -283,12 +283,15 @@ fn start_clients(
         if clients.contains_key(model) {
             continue;
         }
-        let source = match prepared.scripts.get(model) {
-            Some(script) => Source::mock(Arc::clone(script)),
-            None => Source::gateway(
+        let source = match (prepared.scripts.get(model), endpoint) {
+            (Some(script), _) => Source::mock(Arc::clone(script)),
+            (None, Some(endpoint)) => Source::gateway(
                 endpoint.clone(),
-                launch.model_providers.get(model).and_then(|list| list.first()),
+                launch.model_providers.get(model).and_then(|list| list.first()).map(candidate),
             ),
+            // A launch with a live model carries a gateway; an agent that finds no client for its
+            // model ends as a defect.
+            (None, None) => continue,
         };
         let setup = provider_client::Setup {
             model: model.clone(),
@@ -301,6 +304,13 @@ fn start_clients(
         clients.insert(model.clone(), link);
     }
     clients
+}
+
+fn candidate(listed: &config::launch::Candidate) -> request::Candidate {
+    request::Candidate {
+        provider: listed.provider.clone(),
+        quantization: listed.quantization.clone(),
+    }
 }
 
 fn root_spec(launch: &Launch) -> AgentSpec {
@@ -420,11 +430,11 @@ async fn epilogue(
     let conclusion = Conclusion {
         status,
         exit_code: code,
-        execution_mode: "tool_calling",
-        wall_ms: millis(shared.clock.elapsed()),
         limits: limits.in_force(),
         limit_hit: end.limit_hit,
-        journal,
+        wall_ms: millis(shared.clock.elapsed()),
+        capture_bytes: journal.bytes,
+        capture_stopped: journal.stopped,
     };
     let stream =
         telemetry.ask(Conclude { conclusion, error: end.error.clone() }).await.map_err(gone)?;

@@ -34,9 +34,6 @@ use crate::messages::{AddCost, Complete, Completion, Keep};
 use crate::provider_client::CallFailure;
 use crate::stop::StopCause;
 
-/// New text longer than this is counted on another thread while the request is under way.
-const COUNT_HERE: usize = 4_096;
-
 impl Turns {
     /// Asks the model once and carries out what it answers.
     pub(super) async fn exchange(
@@ -85,16 +82,8 @@ impl Turns {
     /// Counts what is new and reports the window: its breakdown, then each message not reported
     /// before.
     async fn report_window(&mut self, turn: u32) {
-        let uncounted = self.window.uncounted();
-        if uncounted.iter().map(|text| text.len()).sum::<usize>() > COUNT_HERE {
-            let counted = tokio::task::spawn_blocking(move || {
-                uncounted.iter().map(|text| tokens::count(text)).collect::<Vec<_>>()
-            });
-            // A counter that panicked leaves its items to be counted here, where the net is.
-            if let Ok(counts) = counted.await {
-                self.window.set_counts(&counts);
-            }
-        }
+        // The request goes out first.
+        tokio::task::yield_now().await;
         let (bands, total) = self.window.breakdown();
         self.links.voice.say_in_turn(
             turn,

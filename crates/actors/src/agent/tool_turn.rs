@@ -6,7 +6,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::window::{NewItem, Region, Retention};
+use context::tokens;
+use context::window::{NewItem, Region};
 use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
@@ -26,6 +27,10 @@ use crate::stop::StopCause;
 
 /// Characters of a result that its event shows.
 const PREVIEW_CHARS: usize = 2_048;
+
+/// A longer result is counted on a thread of its own: at 50 MB/s it would cost the arbiter
+/// milliseconds.
+const COUNT_HERE: usize = 16 * 1024;
 
 /// What a call left, before it is recorded.
 struct Answer {
@@ -93,7 +98,7 @@ impl Turns {
             // An ending is never withheld, not even by a spent clock.
             Called::Ending(name) => match ending::read(name, &call.arguments) {
                 Ok(ending) => Answer {
-                    outcome: Ok(Done::said("the session ends here")),
+                    outcome: Ok(Done { text: "the session ends here".to_owned(), ..Done::default() }),
                     shell: None,
                     ending: Some(ending),
                 },
@@ -111,7 +116,7 @@ impl Turns {
         })
     }
 
-    async fn run_command(&mut self, command: tools::ShellArgs) -> Answer {
+    async fn run_command(&mut self, command: tools::Shell) -> Answer {
         let policy = self.spec.profile.shell();
         let mut stop = self.stop.clone();
         let outcome = self
@@ -131,14 +136,14 @@ impl Turns {
     async fn run_file_call(&mut self, call: Call) -> ControlFlow<LoopEnd, Answer> {
         let place = self.place();
         let policy = self.surface.files;
-        let halt = Halt::new();
+        let halt = Halt::default();
         let halted = halt.clone();
         let mut work =
             tokio::task::spawn_blocking(move || tools::run_file(&call, &place, &policy, &halted));
         let finished = tokio::select! {
             finished = &mut work => finished,
             () = self.stop.canceled() => {
-                halt.halt();
+                halt.raise();
                 work.await
             }
         };
@@ -175,7 +180,16 @@ impl Turns {
                 stdout_dropped: command.stdout.dropped,
                 stderr_dropped: command.stderr.dropped,
             };
-            self.keep(Entry::from(&event));
+            self.keep(Entry::Shell {
+                origin: event.origin,
+                command: Arc::clone(&event.command),
+                cwd: event.cwd.clone(),
+                exit_code: event.exit_code,
+                stdout: event.stdout.as_str().into(),
+                stderr: event.stderr.as_str().into(),
+                stdout_dropped: event.stdout_dropped,
+                stderr_dropped: event.stderr_dropped,
+            });
             self.links.voice.say_in_turn(turn, Event::Shell(Box::new(event)));
         }
         let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
@@ -205,22 +219,31 @@ impl Turns {
             ok: failure.is_none(),
             failure,
             output: Arc::clone(&body),
-            images: images.iter().map(Into::into).collect(),
+            images: images.to_vec(),
         });
         let view = answer.outcome.as_ref().ok().and_then(|done| done.view.as_ref());
         let band = if view.is_some() { Band::FileView } else { Band::ToolOutput };
-        let message = Message::Tool {
-            call: call.id.clone(),
-            text: body,
-            images: images.to_vec(),
-        };
-        let mut item = NewItem::new(band, message, Retention::Ephemeral, turn);
-        if let Some(view) = view {
-            item = item.with_selector(view.path.as_str().into());
-            if let Some(region) = view.region {
-                item = item.with_region(Region { first: region.first, last: region.last });
-            }
-        }
-        self.window.push(item);
+        let tokens = count(&body).await;
+        let message = Message::Tool { call: call.id.clone(), text: body, images: images.to_vec() };
+        self.window.push(NewItem {
+            selector: view.map(|view| view.path.as_str().into()),
+            region: view.and_then(|view| view.region).map(|region| Region {
+                first: region.first,
+                last: region.last,
+                total: region.total,
+            }),
+            tokens: tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>()),
+            ..NewItem::new(band, turn, message)
+        });
     }
+}
+
+/// Counts a long text on another thread; a short one is left to the window.
+async fn count(text: &Arc<str>) -> Option<u64> {
+    if text.len() <= COUNT_HERE {
+        return None;
+    }
+    let text = Arc::clone(text);
+    // A counter that panicked leaves the text to be counted on the loop, where the net is.
+    tokio::task::spawn_blocking(move || tokens::count(&text)).await.ok()
 }

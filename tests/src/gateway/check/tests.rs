@@ -1,0 +1,308 @@
+//! Each rule broken once, beside the request that keeps them all.
+
+use serde_json::{Value, json};
+
+use super::{Checker, Strict};
+use crate::gateway::Said;
+
+fn body(messages: Value) -> Value {
+    json!({
+        "model": "acme/coder-1",
+        "tools": [{ "type": "function", "function": { "name": "shell", "parameters": {} } }],
+        "tool_choice": "auto",
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        "provider": { "only": ["Acme"], "quantizations": ["fp8"], "allow_fallbacks": false },
+        "session_id": "k",
+        "prompt_cache_key": "k",
+        "messages": messages,
+    })
+}
+
+fn opening() -> Vec<Value> {
+    vec![
+        json!({ "role": "system", "content": "You are gg." }),
+        json!({ "role": "user", "content": "Go." }),
+    ]
+}
+
+fn call(id: &str) -> Value {
+    json!({ "role": "assistant", "content": null, "tool_calls": [
+        { "id": id, "type": "function", "function": { "name": "shell", "arguments": "{}" } }
+    ]})
+}
+
+fn result(id: &str) -> Value {
+    json!({ "role": "tool", "tool_call_id": id, "content": "exit code: 0" })
+}
+
+fn with(more: impl IntoIterator<Item = Value>) -> Value {
+    let mut messages = opening();
+    messages.extend(more);
+    Value::Array(messages)
+}
+
+/// The faults of the last request, after the ones before it, which must have none.
+fn check(strict: Strict, bodies: &[Value]) -> Vec<String> {
+    let mut checker = Checker::new(strict);
+    let (last, before) = bodies.split_last().unwrap();
+    for body in before {
+        assert_eq!(
+            checker.request(body.to_string().as_bytes()),
+            Vec::<String>::new()
+        );
+    }
+    checker.request(last.to_string().as_bytes())
+}
+
+#[track_caller]
+fn refused(bodies: &[Value], why: &str) {
+    let faults = check(Strict::default(), bodies);
+    assert!(
+        faults.iter().any(|fault| fault.contains(why)),
+        "expected {why:?} among {faults:?}"
+    );
+}
+
+#[track_caller]
+fn accepted(bodies: &[Value]) {
+    assert_eq!(check(Strict::default(), bodies), Vec::<String>::new());
+}
+
+#[test]
+fn a_good_conversation_has_no_faults() {
+    accepted(&[
+        body(with([])),
+        body(with([call("a"), result("a")])),
+        body(with([call("a"), result("a")])),
+        body(with([
+            call("a"),
+            result("a"),
+            json!({ "role": "assistant", "content": "Done?" }),
+            json!({ "role": "user", "content": "Call finish." }),
+        ])),
+    ]);
+}
+
+#[test]
+fn two_conversations_do_not_mix() {
+    let mut other = opening();
+    other[1]["content"] = json!("Something else.");
+    accepted(&[
+        body(with([call("a"), result("a")])),
+        body(Value::Array(other)),
+        body(with([call("a"), result("a"), call("b"), result("b")])),
+    ]);
+}
+
+#[test]
+fn a_result_must_answer_a_call_of_the_message_before() {
+    refused(&[body(with([result("a")]))], "which the assistant message");
+    refused(
+        &[body(with([
+            call("a"),
+            result("a"),
+            json!({ "role": "user", "content": "x" }),
+            result("a"),
+        ]))],
+        "which the assistant message",
+    );
+    refused(
+        &[body(with([call("a"), result("a"), result("a")]))],
+        "which the assistant message",
+    );
+}
+
+#[test]
+fn every_call_must_be_answered() {
+    refused(&[body(with([call("a")]))], "are not answered");
+    refused(
+        &[body(with([
+            call("a"),
+            json!({ "role": "user", "content": "x" }),
+        ]))],
+        "are not answered before it",
+    );
+}
+
+#[test]
+fn call_ids_are_unique_in_the_conversation() {
+    refused(
+        &[body(with([call("a"), result("a"), call("a"), result("a")]))],
+        "is not unique",
+    );
+}
+
+#[test]
+fn arguments_are_an_object_as_text() {
+    let mut bad = call("a");
+    bad["tool_calls"][0]["function"]["arguments"] = json!("");
+    refused(&[body(with([bad, result("a")]))], "is malformed");
+}
+
+#[test]
+fn system_comes_first_and_once() {
+    refused(
+        &[body(json!([{ "role": "user", "content": "Go." }]))],
+        "the first message is not `system`",
+    );
+    refused(
+        &[body(with([
+            json!({ "role": "system", "content": "More." }),
+        ]))],
+        "a second `system`",
+    );
+}
+
+#[test]
+fn the_assistant_never_has_the_last_word() {
+    refused(
+        &[body(with([
+            json!({ "role": "assistant", "content": "Well." }),
+        ]))],
+        "the last message is the assistant's",
+    );
+}
+
+#[test]
+fn reasoning_items_come_back_unchanged() {
+    let details = json!([{ "type": "reasoning.text", "text": "hm", "signature": "s" }]);
+    let mut kept = call("a");
+    kept["reasoning_details"] = details.clone();
+    let mut changed = kept.clone();
+    changed["reasoning_details"][0]["signature"] = json!("t");
+    for (message, good) in [(kept, true), (changed, false), (call("a"), false)] {
+        let mut checker = Checker::new(Strict::default());
+        checker.said(&Said {
+            calls: vec!["a".to_owned()],
+            text: String::new(),
+            reasoning_details: Some(details.clone()),
+        });
+        let faults = checker.request(body(with([message, result("a")])).to_string().as_bytes());
+        assert_eq!(faults.is_empty(), good, "{faults:?}");
+    }
+}
+
+#[test]
+fn content_is_text_but_for_pictures() {
+    let parts = json!({ "role": "user", "content": [{ "type": "text", "text": "x" }] });
+    refused(&[body(with([parts]))], "no legal shape");
+    let picture = json!({ "role": "user", "content": [
+        { "type": "text", "text": "x" },
+        { "type": "image_url", "image_url": { "url": "data:image/png;base64,AA==" } },
+    ]});
+    accepted(&[body(with([picture]))]);
+    refused(
+        &[body(with([json!({ "role": "user", "content": null })]))],
+        "no legal shape",
+    );
+}
+
+#[test]
+fn content_keeps_its_shape() {
+    let said = |content: Value| {
+        let mut message = call("a");
+        message["content"] = content;
+        body(with([message, result("a")]))
+    };
+    let lenient = Strict {
+        prefix: false,
+        ..Strict::default()
+    };
+    let faults = check(lenient, &[said(Value::Null), said(json!(""))]);
+    assert!(faults[0].contains("changed its shape"), "{faults:?}");
+}
+
+#[test]
+fn messages_are_the_last_key() {
+    let mut late = body(with([]));
+    late["reasoning"] = json!({ "effort": "low" });
+    refused(&[late], "not the last key");
+}
+
+#[test]
+fn every_field_of_a_request_is_needed() {
+    for (field, why) in [
+        ("model", "`model` is missing"),
+        ("stream", "`stream` is not true"),
+        ("stream_options", "include_usage"),
+        ("provider", "`provider.only`"),
+        ("session_id", "`session_id` is missing"),
+        ("prompt_cache_key", "`prompt_cache_key`"),
+        ("tool_choice", "`tool_choice` is missing"),
+        ("messages", "`messages` is not a list"),
+    ] {
+        let mut without = body(with([]));
+        without.as_object_mut().unwrap().shift_remove(field);
+        refused(&[without], why);
+    }
+}
+
+#[test]
+fn the_routing_key_stays() {
+    let mut other = body(with([]));
+    other["session_id"] = json!("l");
+    other["prompt_cache_key"] = json!("l");
+    refused(&[body(with([])), other], "another than on the first");
+}
+
+#[test]
+fn tools_stay() {
+    let mut other = body(with([]));
+    other["tools"][0]["function"]["description"] = json!("More.");
+    refused(&[body(with([])), other], "`tools` changed");
+}
+
+#[test]
+fn each_request_extends_the_one_before() {
+    let edited = {
+        let mut messages = with([call("a"), result("a")]);
+        messages[1]["content"] = json!("Go.");
+        messages[3]["content"] = json!("exit code: 1");
+        body(messages)
+    };
+    refused(
+        &[body(with([call("a"), result("a")])), edited.clone()],
+        "not a prefix",
+    );
+    refused(
+        &[body(with([call("a"), result("a")])), body(with([]))],
+        "not a prefix",
+    );
+    let off = Strict {
+        prefix: false,
+        ..Strict::default()
+    };
+    let bodies = [body(with([call("a"), result("a")])), edited];
+    assert_eq!(check(off, &bodies), Vec::<String>::new());
+}
+
+#[test]
+fn the_signal_is_no_part_of_the_prefix() {
+    let strict = Strict {
+        is_signal: |message| message["content"].as_str() == Some("signal"),
+        ..Strict::default()
+    };
+    let signal = json!({ "role": "user", "content": "signal" });
+    let bodies = [
+        body(with([signal.clone()])),
+        body(with([call("a"), result("a"), signal])),
+    ];
+    assert_eq!(check(strict, &bodies), Vec::<String>::new());
+    refused(&bodies, "not a prefix");
+}
+
+#[test]
+fn cache_markers_may_move() {
+    let mark = |place: usize, messages: Value| {
+        let mut messages = messages;
+        for message in messages.as_array_mut().unwrap() {
+            if let Some(text) = message["content"].as_str() {
+                message["content"] = json!([{ "type": "text", "text": text }]);
+            }
+        }
+        messages[place]["content"][0]["cache_control"] = json!({ "type": "ephemeral" });
+        body(messages)
+    };
+    accepted(&[mark(1, with([])), mark(3, with([call("a"), result("a")]))]);
+}
