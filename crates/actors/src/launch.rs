@@ -37,6 +37,14 @@ pub struct Prepared {
     pub scripts: HashMap<ModelId, Arc<Script>>,
 }
 
+impl Prepared {
+    /// Whether any bound model is served over the network.
+    pub fn needs_gateway(&self) -> bool {
+        let mut bound = self.launch.capability_set.agents.iter();
+        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+    }
+}
+
 /// The version this binary reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -44,18 +52,18 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const COMMIT: Option<&str> = option_env!("GG_COMMIT");
 
 /// What a launch meets beside its document.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// The script given for models without a built-in one.
-    pub mock_script: Option<&'a Arc<Script>>,
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The script given for every mock model.
+    pub mock_script: Option<Arc<Script>>,
     /// The gateway's address, as the environment names it.
-    pub base_url: &'a str,
+    pub base_url: String,
 }
 
 /// Checks a document against itself and against its surroundings. Every refusal, in one list.
 pub fn check(
     document: &Document,
-    surroundings: &Surroundings<'_>,
+    surroundings: &Surroundings,
 ) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
@@ -78,7 +86,7 @@ pub fn check(
         }
     }
     if !checked.loose.live_models.is_empty()
-        && let Err(message) = Endpoint::new(surroundings.base_url, None)
+        && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
         refusals.push(Refusal {
             locus: "environment".to_owned(),

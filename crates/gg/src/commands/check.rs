@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{DONE, REFUSED, read_document, read_script};
+use super::{DONE, REFUSED, read_document, read_script, surroundings};
 use crate::cli::CheckArgs;
 use crate::output;
 
@@ -11,7 +11,7 @@ use crate::output;
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let document = read_document(&args.file)?;
     let script = args.mock_script.as_deref().map(read_script).transpose()?;
-    match actors::launch::check(&document, script.as_ref()) {
+    match actors::launch::check(&document, &surroundings(script)) {
         Ok(prepared) => {
             let mut text = String::new();
             for warning in &prepared.warnings {

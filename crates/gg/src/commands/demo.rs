@@ -10,8 +10,8 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
-use provider::openrouter::base_url_from_env;
 
+use super::surroundings;
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
 use crate::demo::{document, folder, script};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let dir = folder::prepare(&args.dir)?;
     let document =
         config::parse(&document::text(&dir)).context("the demo's launch document")?;
-    let prepared = launch::check(&document, Some(&Arc::new(script)))
+    let prepared = launch::check(&document, &surroundings(Some(Arc::new(script))))
         .map_err(|refusals| anyhow::anyhow!(config::refusal::report(&refusals)))
         .context("the demo")?;
     let stream = dir.join(folder::STREAM);
@@ -44,8 +44,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
             tee: Some(Box::new(copy)),
         },
         flow: None,
-        base_url: base_url_from_env(),
-        credential: None,
+        endpoint: None,
     })
     .context("the session cannot start")?;
     output::print(&closing(&dir))?;

@@ -14,10 +14,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use actors::launch::Surroundings;
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
-use provider::openrouter::Credential;
+use provider::openrouter::{Credential, DEFAULT_BASE_URL};
 
 use crate::cli::Command;
 
@@ -46,6 +47,16 @@ fn read_document(file: &Path) -> anyhow::Result<Document> {
     let bytes =
         fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
     config::parse_bytes(&bytes).with_context(|| format!("the launch document `{name}`"))
+}
+
+/// What a launch meets beside its document: the mock script of the command line, and the gateway
+/// the environment names.
+fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
+    let base_url = std::env::var("OPENROUTER_BASE_URL")
+        .ok()
+        .filter(|url| !url.trim().is_empty())
+        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    Surroundings { mock_script, base_url }
 }
 
 /// The script that stands for mock models.
