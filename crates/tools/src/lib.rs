@@ -51,7 +51,10 @@ pub struct Done {
 impl Done {
     /// A result of text alone.
     pub(crate) fn of_text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 }
 

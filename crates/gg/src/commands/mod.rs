@@ -56,7 +56,10 @@ fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
         .ok()
         .filter(|url| !url.trim().is_empty())
         .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    Surroundings { mock_script, base_url }
+    Surroundings {
+        mock_script,
+        base_url,
+    }
 }
 
 /// The script that stands for mock models.
