@@ -32,10 +32,11 @@ fn stream(chunks: &[Value]) -> String {
 }
 
 fn open_stream(chunks: &[Value]) -> String {
-    chunks
+    let events: Vec<String> = chunks
         .iter()
         .map(|chunk| format!("data: {chunk}\n\n"))
-        .collect()
+        .collect();
+    events.concat()
 }
 
 fn delta(delta: Value) -> Value {
@@ -196,7 +197,7 @@ fn errors_are_found_where_servers_put_them() {
     let object = json!({ "object": "error", "code": 429, "message": "slow down" });
     for answer in [
         stream(&[inside]),
-        stream(&[object.clone()]),
+        stream(std::slice::from_ref(&object)),
         json!({ "error": error }).to_string(),
         object.to_string(),
     ] {
