@@ -60,13 +60,17 @@ fn replaced(text: &str, edit: &EditFile) -> Result<String, Failure> {
     }
     match places.as_slice() {
         [(from, to)] => {
-            let matched = LineEnds::of(&body[*from..*to]);
-            let new = if ends.only_crlf() || (matched.only_crlf() && !old.contains('\r')) {
+            let plain = !old.contains('\r');
+            // A text that begins with LF means the whole line end it was found in.
+            let splits = old.starts_with('\n') && body[..*from].ends_with('\r');
+            let from = from - usize::from(splits && (plain || ends.only_crlf()));
+            let matched = LineEnds::of(&body[from..*to]);
+            let new = if ends.only_crlf() || (plain && matched.only_crlf()) {
                 with_crlf(new)
             } else {
                 Cow::Borrowed(new)
             };
-            Ok([mark, &body[..*from], &new, &body[*to..]].concat())
+            Ok([mark, &body[..from], &new, &body[*to..]].concat())
         }
         [] => Err(Failure::not_found(explain::absent(body, old, &edit.path))),
         many => Err(Failure::new(
@@ -219,6 +223,7 @@ mod tests {
             apply(text, "\ntwo", "\n2").unwrap(),
             "one\r\n2\r\nthree\r\n"
         );
+        assert_eq!(apply(text, "\ntwo", "").unwrap(), "one\r\nthree\r\n");
         assert_eq!(
             apply(text, "one\r\ntwo", "1\r\n2").unwrap(),
             "1\r\n2\r\nthree\r\n"

@@ -65,7 +65,7 @@ pub(crate) fn open_regular(path: &Path, shown: &str) -> Result<(File, Metadata),
     regular(&found, shown)?;
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)
         .map_err(|error| cannot("read", shown, &error))?;
     let found = file
