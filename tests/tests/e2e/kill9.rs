@@ -21,7 +21,6 @@ fn a_journal_of_a_killed_run_reads_to_its_last_complete_line() {
     for moment in 0..MOMENTS {
         let lines = (random.hash_one(moment) % 700) as usize;
         let running = Run::builder()
-            .without_rules()
             .without_census()
             .answers(|request: &Request, _| match request.turn() {
                 n if n + 1 < TURNS => turn(n),
