@@ -1,1 +1,23 @@
-//! See the crate description.
+//! The cast of a gg run: actors, their messages, and the frame that starts and ends them.
+//!
+//! Actors here are thin: a mailbox, a few handlers, effects. What they decide is decided by pure
+//! state machines: [`supervisor`]'s ceilings, [`scheduler`]'s pool, the retry schedule of the
+//! provider crate. [`run`] is the entry point; [`launch`] is what comes before it.
+//!
+//! Always true: no handler waits; a request goes down the ranks of 03 §10.4; no permit is held
+//! across a suspension; every stored waiter has two wakers, its condition and the run's stop.
+
+pub mod agent;
+pub mod clock;
+pub mod flow;
+pub mod launch;
+pub mod link;
+pub mod mask;
+pub mod messages;
+pub mod panics;
+pub mod provider_client;
+pub mod run;
+pub mod scheduler;
+pub mod stop;
+pub mod supervisor;
+pub mod telemetry;

@@ -1,1 +1,10 @@
-//! See the crate description.
+//! What an agent holds: its window, what the window costs, its modules, and the words gg says to
+//! it.
+//!
+//! Knows no actor, no network, no clock and no file: the agent's loop pushes what happened and
+//! takes what a request needs.
+
+pub mod modules;
+pub mod prompts;
+pub mod tokens;
+pub mod window;

@@ -65,6 +65,7 @@ pub struct Cost {
 
 /// List prices of a model, in USD per million tokens (R52).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ListPrices {
     /// Input billed in full.

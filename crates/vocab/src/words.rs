@@ -13,7 +13,7 @@ pub struct UnknownWord {
 }
 
 /// Declares an enum with one spelling a variant: `as_str`, `ALL` in declaration order, `Display`,
-/// `FromStr`, and serde by that spelling.
+/// `FromStr`, serde by that spelling, and JSON Schema under the feature `schema`.
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -67,6 +67,17 @@ macro_rules! words {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": [ $($text),+ ] })
             }
         }
     };

@@ -1,0 +1,133 @@
+//! The ending calls and what they declare (01 §9.1).
+
+use serde_json::Value;
+use vocab::failure::Failure;
+use vocab::tools::EndingCall;
+
+/// A declared ending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The work is done.
+    Finish {
+        /// Not empty.
+        summary: String,
+    },
+    /// The reviewed work stands.
+    Approve,
+    /// The reviewed work needs changes.
+    RequestChanges {
+        /// Trimmed, none blank, at least one.
+        items: Vec<String>,
+    },
+}
+
+impl Ending {
+    /// The final word of an agent that ended this way.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Finish { summary } => summary.clone(),
+            Self::Approve => "approved".to_owned(),
+            Self::RequestChanges { items } => items.join("\n"),
+        }
+    }
+}
+
+/// Reads an ending call's arguments.
+pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure> {
+    let value: Value = serde_json::from_str(arguments)
+        .map_err(|error| Failure::invalid(format!("the arguments are not JSON: {error}")))?;
+    let Value::Object(fields) = value else {
+        return Err(Failure::invalid(format!(
+            "expected an object of arguments, found {value}"
+        )));
+    };
+    let known: &[&str] = match call {
+        EndingCall::Finish => &["summary"],
+        EndingCall::Approve => &[],
+        EndingCall::RequestChanges => &["items"],
+    };
+    if let Some(unknown) = fields.keys().find(|key| !known.contains(&key.as_str())) {
+        let known = match known {
+            [] => "it takes none".to_owned(),
+            known => format!("known: {}", known.join(", ")),
+        };
+        return Err(Failure::invalid(format!(
+            "unknown argument `{unknown}`; {known}"
+        )));
+    }
+    match call {
+        EndingCall::Finish => match fields.get("summary") {
+            Some(Value::String(summary)) if !summary.trim().is_empty() => Ok(Ending::Finish {
+                summary: summary.clone(),
+            }),
+            Some(Value::String(_)) => Err(Failure::invalid(
+                "summary is blank; say what you did and what the reader must know",
+            )),
+            Some(other) => Err(Failure::invalid(format!(
+                "summary is {other}; expected a text"
+            ))),
+            None => Err(Failure::invalid("summary is missing; expected a text")),
+        },
+        EndingCall::Approve => Ok(Ending::Approve),
+        EndingCall::RequestChanges => {
+            let Some(Value::Array(items)) = fields.get("items") else {
+                return Err(Failure::invalid(
+                    "items is missing or no list; expected texts",
+                ));
+            };
+            let items: Vec<String> = items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(str::to_owned)
+                .collect();
+            if items.is_empty() {
+                return Err(Failure::invalid("items holds no change; list at least one"));
+            }
+            Ok(Ending::RequestChanges { items })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(call: EndingCall, arguments: &str) -> String {
+        read(call, arguments).unwrap_err().message
+    }
+
+    #[test]
+    fn finish_needs_a_summary_that_says_something() {
+        assert!(refusal(EndingCall::Finish, "{}").contains("missing"));
+        assert!(refusal(EndingCall::Finish, r#"{"summary":" \n"}"#).contains("blank"));
+        assert!(refusal(EndingCall::Finish, r#"{"summary":3}"#).contains("is 3"));
+        assert!(
+            refusal(EndingCall::Finish, r#"{"sumary":"x"}"#).contains("`sumary`; known: summary")
+        );
+        assert_eq!(
+            read(EndingCall::Finish, r#"{"summary":"done"}"#),
+            Ok(Ending::Finish {
+                summary: "done".into()
+            })
+        );
+    }
+
+    #[test]
+    fn requested_changes_are_trimmed_and_blanks_dropped() {
+        assert_eq!(
+            read(EndingCall::RequestChanges, r#"{"items":[" a ","", "b"]}"#),
+            Ok(Ending::RequestChanges {
+                items: vec!["a".into(), "b".into()]
+            })
+        );
+        assert!(refusal(EndingCall::RequestChanges, r#"{"items":[" "]}"#).contains("no change"));
+    }
+
+    #[test]
+    fn approve_takes_no_arguments() {
+        assert_eq!(read(EndingCall::Approve, "{}"), Ok(Ending::Approve));
+        assert!(refusal(EndingCall::Approve, r#"{"x":1}"#).contains("takes none"));
+    }
+}

@@ -1,0 +1,240 @@
+//! The agent: one actor per incarnation, holding its modules while its loop runs (03 §10.3).
+//!
+//! The loop is a single future on the actor's context and holds the window exclusively; between
+//! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
+//! a panic in a handler beside it, the supervisor hears of it once.
+
+mod ending;
+mod model_turn;
+mod surface;
+mod tool_turn;
+mod turns;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture};
+use config::profile::Profile;
+use record::event::{AgentState, AgentStatus, Event, LogLevel, Origin};
+use vocab::ids::AgentId;
+use vocab::operations::EndingRole;
+use vocab::outcome::{Breach, EndStatus};
+
+use crate::flow::Tap;
+use crate::link::{Link, Named, Receive, routes};
+use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
+use crate::panics::{self, DeathWatch};
+use crate::provider_client::ProviderClient;
+use crate::run::Shared;
+use crate::scheduler::Scheduler;
+use crate::stop::{StopCause, StopSwitch};
+use crate::supervisor::{Cast, Supervisor};
+use crate::telemetry::Voice;
+pub use ending::Ending;
+use turns::Turns;
+
+/// What an incarnation is, fixed for its life.
+#[derive(Clone, Debug)]
+pub struct AgentSpec {
+    /// Its id.
+    pub id: AgentId,
+    /// Its profile.
+    pub profile: Arc<Profile>,
+    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
+    pub kind: &'static str,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Which ending calls it has.
+    pub role: EndingRole,
+    /// Its whole task.
+    pub brief: Arc<str>,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// 0 for a top-level agent.
+    pub depth: u32,
+    /// Its working window, tokens.
+    pub window_limit: u64,
+}
+
+/// How an agent's loop ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopEnd {
+    /// The status it really ended under.
+    pub status: EndStatus,
+    /// The ceiling that stopped it, if one did.
+    pub breach: Option<Breach>,
+    /// The typed declaration, if it made one.
+    pub ending: Option<Ending>,
+    /// What it failed of, for the operator.
+    pub error: Option<String>,
+    /// Whether a provider outside the candidate answered it.
+    pub mismatch: bool,
+    /// Whether it died of a panic.
+    pub panicked: bool,
+}
+
+impl LoopEnd {
+    /// An end of a status alone.
+    pub(crate) fn of(status: EndStatus) -> Self {
+        Self {
+            status,
+            breach: None,
+            ending: None,
+            error: None,
+            mismatch: false,
+            panicked: false,
+        }
+    }
+
+    fn panicked(text: String) -> Self {
+        Self {
+            error: Some(text),
+            panicked: true,
+            ..Self::of(EndStatus::InternalError)
+        }
+    }
+}
+
+/// The actors an agent speaks to.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    pub(crate) supervisor: Link<Supervisor>,
+    pub(crate) scheduler: Link<Scheduler>,
+    pub(crate) client: Option<Link<ProviderClient>>,
+    pub(crate) voice: Voice,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Agent {
+    spec: AgentSpec,
+    name: String,
+    shared: Arc<Shared>,
+    links: Links,
+    stop: StopSwitch,
+    _death: DeathWatch,
+}
+
+impl Agent {
+    /// Starts an incarnation; its loop begins at once.
+    pub(crate) fn start(
+        spec: AgentSpec,
+        shared: Arc<Shared>,
+        cast: &Cast,
+        supervisor: &Link<Supervisor>,
+        tap: Option<&Tap>,
+    ) -> Link<Self> {
+        let name = format!("agent {}", spec.id);
+        let links = Links {
+            supervisor: supervisor.held_by(&name),
+            scheduler: cast.scheduler.held_by(&name),
+            client: cast
+                .clients
+                .get(&spec.profile.model_id)
+                .map(|link| link.held_by(&name)),
+            voice: Voice {
+                telemetry: cast.telemetry.held_by(&name),
+                agent: Some(spec.id.clone()),
+            },
+        };
+        let report = links.supervisor.clone();
+        let id = spec.id.clone();
+        let death = DeathWatch::new(move |text| {
+            report.tell(Ended {
+                agent: id,
+                end: LoopEnd::panicked(text),
+            });
+        });
+        let context = Context::new();
+        let link = Link::new(context.address(), &name, tap);
+        context.run(Self {
+            spec,
+            name,
+            shared,
+            links,
+            stop: StopSwitch::new(),
+            _death: death,
+        });
+        link
+    }
+
+    /// Says how the loop ended, to the stream and to the supervisor, and stops.
+    fn end(&mut self, end: LoopEnd, context: &mut Context<Self>) {
+        let voice = &self.links.voice;
+        let failed = end.status.is_failure();
+        if let Some(error) = &end.error {
+            voice.log(LogLevel::Error, None, error.clone());
+        }
+        voice.say(Event::AgentStatus(AgentStatus {
+            status: if failed {
+                AgentState::Failed
+            } else {
+                AgentState::Done
+            },
+            ended_as: Some(end.status),
+            result: end.ending.as_ref().map(Ending::text),
+        }));
+        voice
+            .telemetry
+            .tell(KeepAgent(turns::journal_row(&self.spec, Some(&end))));
+        if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
+            self.links.supervisor.tell(RaiseDefect {
+                agent: Some(self.spec.id.clone()),
+                profile: Some(self.spec.profile.slug.clone()),
+                cause: end.error.clone().unwrap_or_default(),
+            });
+        }
+        self.links.supervisor.tell(Ended {
+            agent: self.spec.id.clone(),
+            end,
+        });
+        context.stop();
+    }
+}
+
+impl Actor for Agent {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Self::Context) {
+        let turns = Turns::new(
+            self.spec.clone(),
+            Arc::clone(&self.shared),
+            self.links.clone(),
+            self.stop.watch(),
+        );
+        // One frame above the loop: a panic in it becomes an outcome, not a lost agent.
+        let life = panics::outlive(turns.live()).into_actor(self);
+        context.spawn(life.map(|end, agent, context| {
+            agent.end(end.unwrap_or_else(LoopEnd::panicked), context);
+        }));
+    }
+}
+
+impl Named for Agent {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn agent_id(&self) -> Option<&str> {
+        Some(self.spec.id.as_str())
+    }
+}
+
+routes!(Agent: RunStopping);
+
+impl Receive<RunStopping> for Agent {
+    type Reply = ();
+
+    fn receive(&mut self, RunStopping { cause }: RunStopping, _: &mut Context<Self>) {
+        self.stop.throw(cause);
+    }
+}
+
+/// While the defect latch is up every failure reads `internal_error` (01 §9.6).
+pub(crate) fn under_latch(status: EndStatus, cause: Option<StopCause>) -> EndStatus {
+    if cause == Some(StopCause::Defect) && status.is_failure() {
+        EndStatus::InternalError
+    } else {
+        status
+    }
+}

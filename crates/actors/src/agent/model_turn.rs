@@ -1,0 +1,528 @@
+//! One exchange with a model: ask, account, log, and hand the reply to its work.
+//!
+//! Tokens of new messages are counted while the request is under way, so that a turn costs the
+//! network nothing.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use context::modules::RosterRow;
+use context::window::{LoggedMessage, NewItem, Retention, Row, Slot};
+use context::{prompts, tokens};
+use provider::fault::Discarded;
+use provider::price::{self, Accounted, UsageReport};
+use provider::reply::{Reply, unique_ids};
+use provider::request::{ModelRequest, ToolChoice};
+use provider::schedule::{CallError, Fault};
+use record::event::{
+    AssistantMessage, CallDescriptor, ContextBreakdown, ContextMessage, Event, ImageDescriptor,
+    LogLevel, ModuleRow, Prompt, ResponseRejected, Usage,
+};
+use record::journal::{
+    Entry, FrameRegion, FrameRow, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord,
+    RequestRole, RequestShape, ResponseRecord, Slot as FrameSlot,
+};
+use vocab::band::Band;
+use vocab::ids::{MessageId, ProviderName};
+use vocab::message::{Image, Message, ToolCall};
+use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
+use vocab::usage::Figure;
+
+use super::LoopEnd;
+use super::turns::{ReplySize, TurnClock, Turns};
+use crate::messages::{AddCost, Complete, Completion, Keep};
+use crate::provider_client::CallFailure;
+use crate::stop::StopCause;
+
+impl Turns {
+    /// Asks the model once and carries out what it answers.
+    pub(super) async fn exchange(
+        &mut self,
+        turn: u32,
+        clock: &mut TurnClock,
+    ) -> ControlFlow<LoopEnd> {
+        let Some(client) = self.links.client.clone() else {
+            return ControlFlow::Break(LoopEnd {
+                error: Some(format!(
+                    "no client for model `{}`",
+                    self.spec.profile.model_id
+                )),
+                ..LoopEnd::of(EndStatus::InternalError)
+            });
+        };
+        clock.dispatched();
+        let answer = client.ask(Complete {
+            agent: self.spec.id.clone(),
+            profile: self.spec.profile.slug.clone(),
+            turn,
+            request: ModelRequest {
+                thread: self.window.request_thread(),
+                signal: None,
+                toolset: Arc::clone(&self.surface.toolset),
+                tool_choice: ToolChoice::Auto,
+            },
+            stop: self.stop.clone(),
+        });
+        let request = self.request_record();
+        let sent = self.window.ids();
+        let (answer, ()) = tokio::join!(answer, self.report_window(turn));
+        let duration_ms = clock.answered();
+        match answer {
+            Ok(Ok(completion)) => {
+                self.answered_with(turn, completion, request, sent, duration_ms)
+                    .await
+            }
+            Ok(Err(CallFailure::Stopped(cause))) => self.stopped(cause),
+            Ok(Err(CallFailure::Failed(error))) => {
+                self.failed(turn, &error, request, sent, duration_ms)
+            }
+            Err(_) => ControlFlow::Break(LoopEnd {
+                error: Some(format!("the model client died: {}", crate::panics::last())),
+                ..LoopEnd::of(EndStatus::InternalError)
+            }),
+        }
+    }
+
+    /// Counts what is new and reports the window: its breakdown, then each message not reported
+    /// before.
+    async fn report_window(&mut self, turn: u32) {
+        // The request goes out first.
+        tokio::task::yield_now().await;
+        let (bands, total) = self.window.breakdown();
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ContextBreakdown(ContextBreakdown {
+                window_limit: self.spec.window_limit,
+                total,
+                bands,
+            }),
+        );
+        self.report_messages(turn);
+    }
+
+    fn report_messages(&mut self, turn: u32) {
+        for logged in self.window.unlogged() {
+            self.links
+                .voice
+                .say_in_turn(turn, Event::ContextMessage(Box::new(describe(logged))));
+        }
+    }
+
+    /// The run stopped while the call was under way: nothing was answered, nothing is judged.
+    fn stopped(&self, cause: StopCause) -> ControlFlow<LoopEnd> {
+        let end = match cause {
+            StopCause::Canceled => LoopEnd::of(EndStatus::Canceled),
+            StopCause::Defect => LoopEnd::of(EndStatus::InternalError),
+            StopCause::Deadline => LoopEnd {
+                breach: Some(self.runtime_breach()),
+                ..LoopEnd::of(EndStatus::TimedOut)
+            },
+        };
+        ControlFlow::Break(end)
+    }
+
+    fn runtime_breach(&self) -> Breach {
+        let limits = &self.shared.launch.capability_set.limits;
+        let threshold = limits.max_runtime_secs.unwrap_or_default() as f64;
+        Breach {
+            limit: Limit::Runtime,
+            threshold,
+            // The timer that dropped the call may round down by a fraction of a tick.
+            observed: self.shared.clock.elapsed().as_secs_f64().max(threshold),
+            window: None,
+            turns: self.answered as f64,
+            agent_id: self.spec.id.clone(),
+        }
+    }
+
+    async fn answered_with(
+        &mut self,
+        turn: u32,
+        completion: Completion,
+        request: RequestRecord,
+        sent: Vec<MessageId>,
+        duration_ms: u64,
+    ) -> ControlFlow<LoopEnd> {
+        let mut reply = completion.reply;
+        unique_ids(&mut reply.calls, &mut |id| self.window.has_call(id));
+        let estimate = estimate(&reply);
+        let accounted = self.account(reply.usage.as_ref(), estimate);
+        let size = size(&reply, accounted.as_ref());
+        self.keep(Entry::ModelIo {
+            request,
+            response: response_record(&reply),
+            latency_ms: duration_ms,
+        });
+        let reply_id = self.push_reply(turn, &reply, estimate);
+        self.report_messages(turn);
+        self.report_prompt(
+            turn,
+            Prompt {
+                messages: sent,
+                reply: reply_id,
+                finish_reason: reply.finish_reason.clone(),
+                tokens: accounted.as_ref().map(|it| it.tokens).unwrap_or_default(),
+                duration_ms,
+                provider: reply.provider.clone(),
+            },
+        );
+        let figure = if reply.calls.is_empty() {
+            Figure::Total
+        } else {
+            Figure::Work
+        };
+        self.report_usage(
+            turn,
+            reply.usage.as_ref(),
+            reply.provider.as_ref(),
+            accounted,
+            figure,
+        );
+        self.links.voice.say_in_turn(
+            turn,
+            Event::AssistantMessage(AssistantMessage {
+                text: reply.text.clone(),
+                calls: reply.calls.iter().map(describe_call).collect(),
+                reasoning: reply.reasoning.clone(),
+            }),
+        );
+        if reply.calls.is_empty() {
+            return self.no_call(turn, size);
+        }
+        self.work(turn, &reply.calls, size).await
+    }
+
+    /// Puts the reply into the window; a reply of nothing at all enters none.
+    fn push_reply(&mut self, turn: u32, reply: &Reply, estimate: u64) -> Option<MessageId> {
+        if reply.text.is_none() && reply.calls.is_empty() {
+            return None;
+        }
+        let message = Message::Assistant {
+            text: reply.text.clone(),
+            calls: reply.calls.clone(),
+        };
+        let item = NewItem::new(Band::Assistant, turn, message);
+        Some(self.window.push(NewItem {
+            tokens: Some(estimate),
+            ..item
+        }))
+    }
+
+    /// A reply without a call: told which calls end the session (01 §9.3).
+    fn no_call(&mut self, turn: u32, size: ReplySize) -> ControlFlow<LoopEnd> {
+        let text = match prompts::missing_call(self.surface.endings) {
+            Ok(text) => text,
+            Err(error) => {
+                return ControlFlow::Break(LoopEnd {
+                    error: Some(format!("a notice does not render: {error}")),
+                    ..LoopEnd::of(EndStatus::InternalError)
+                });
+            }
+        };
+        self.window.push(NewItem::new(
+            Band::System,
+            turn,
+            Message::User {
+                text: text.into(),
+                images: Vec::new(),
+            },
+        ));
+        self.answered += 1;
+        self.judge(
+            turn,
+            TurnVerdict::Error,
+            Some(ErrorType::MissingCompletionNoCall),
+            size,
+        );
+        ControlFlow::Continue(())
+    }
+
+    /// A call that failed for good, or in one of the ways that are asked again byte for byte.
+    fn failed(
+        &mut self,
+        turn: u32,
+        error: &CallError,
+        request: RequestRecord,
+        sent: Vec<MessageId>,
+        duration_ms: u64,
+    ) -> ControlFlow<LoopEnd> {
+        let why = self.shared.mask.apply(&error.to_string()).into_owned();
+        let error_type = error.error_type();
+        self.keep(Entry::ModelError {
+            request,
+            error: Box::new(error_record(error, &why)),
+        });
+        if let Fault::LengthCapped(capped) = &error.fault {
+            self.rejected(turn, capped, sent, duration_ms);
+        }
+        self.judge(
+            turn,
+            TurnVerdict::Error,
+            Some(error_type),
+            ReplySize::default(),
+        );
+        self.links.voice.log(
+            LogLevel::Warn,
+            Some("turn_error"),
+            format!("turn {turn}: {}: {why}", error_type.label()),
+        );
+        if error.is_reasked() {
+            return ControlFlow::Continue(());
+        }
+        let status = match error_type {
+            ErrorType::ModelAuth => EndStatus::AuthError,
+            _ => EndStatus::ModelError,
+        };
+        ControlFlow::Break(LoopEnd {
+            error: Some(why),
+            mismatch: error_type == ErrorType::ModelProviderMismatch,
+            ..LoopEnd::of(status)
+        })
+    }
+
+    /// A reply cut at the output cap: logged and paid for, never entering the window.
+    fn rejected(&mut self, turn: u32, capped: &Discarded, sent: Vec<MessageId>, duration_ms: u64) {
+        let accounted = self.account(capped.usage.as_ref(), tokens::count(&capped.content));
+        self.report_prompt(
+            turn,
+            Prompt {
+                messages: sent,
+                reply: None,
+                finish_reason: Some("length".to_owned()),
+                tokens: accounted.as_ref().map(|it| it.tokens).unwrap_or_default(),
+                duration_ms,
+                provider: capped.provider.clone(),
+            },
+        );
+        let (tokens, cost) = accounted
+            .as_ref()
+            .map_or_else(Default::default, |it| (it.tokens, it.cost));
+        self.report_usage(
+            turn,
+            capped.usage.as_ref(),
+            capped.provider.as_ref(),
+            accounted,
+            Figure::Total,
+        );
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ResponseRejected(Box::new(ResponseRejected {
+                chars: capped.chars(),
+                tokens,
+                cost,
+                provider: capped.provider.clone(),
+                model_id: self.spec.profile.model_id.clone(),
+            })),
+        );
+    }
+
+    fn account(&self, usage: Option<&UsageReport>, estimate: u64) -> Option<Accounted> {
+        let prices = self
+            .shared
+            .launch
+            .model_prices
+            .get(&self.spec.profile.model_id);
+        usage.map(|usage| price::account(usage, estimate, prices))
+    }
+
+    /// One exchange, and the window it was made from.
+    fn report_prompt(&mut self, turn: u32, prompt: Prompt) {
+        self.links
+            .voice
+            .say_in_turn(turn, Event::Prompt(Box::new(prompt)));
+        let frame = self.window.since(self.framed);
+        self.framed = frame.cursor;
+        self.keep(Entry::PromptFrame {
+            keep: frame.keep,
+            push: frame.rows.into_iter().map(frame_row).collect(),
+        });
+    }
+
+    /// Emits a usage delta and tells the ceilings its price. A reply without usage is one too: its
+    /// call is counted as unpriced.
+    fn report_usage(
+        &self,
+        turn: u32,
+        usage: Option<&UsageReport>,
+        provider: Option<&ProviderName>,
+        accounted: Option<Accounted>,
+        figure: Figure,
+    ) {
+        let accounted = accounted.unwrap_or_default();
+        match accounted.cost.and_then(|cost| cost.actual) {
+            Some(usd) => self.links.supervisor.tell(AddCost { usd }),
+            None => self.shared.warn_unpriced(&self.links.voice),
+        }
+        self.links.voice.say_in_turn(
+            turn,
+            Event::Usage(Box::new(Usage {
+                profile_id: self.spec.profile.slug.clone(),
+                model_id: self.spec.profile.model_id.clone(),
+                tokens: accounted.tokens,
+                cost: accounted.cost,
+                provider: provider.cloned(),
+                wire: usage.map(|usage| Arc::clone(&usage.wire)),
+                reconciled: accounted.reconciled,
+                clamped: accounted.clamped,
+                figure,
+            })),
+        );
+    }
+
+    /// The request as the journal keeps it: what the last one did not hold.
+    fn request_record(&mut self) -> RequestRecord {
+        let delta = self.window.since(self.journaled);
+        self.journaled = delta.cursor;
+        RequestRecord {
+            role: RequestRole::Agent,
+            shape: RequestShape::Free,
+            messages: MessageList {
+                keep: delta.keep,
+                push: delta.rows.into_iter().map(|row| row.message).collect(),
+                signal: self.window.signal().cloned(),
+            },
+            toolset: Some(Arc::clone(&self.surface.toolset.json)),
+            model: self.spec.profile.model_id.clone(),
+            provider: self.shared.asked_provider(&self.spec.profile.model_id),
+        }
+    }
+
+    pub(super) fn keep(&self, entry: Entry) {
+        self.links.voice.telemetry.tell(Keep {
+            agent: Some(self.spec.id.clone()),
+            entry,
+        });
+    }
+}
+
+/// gg's own estimate of a reply, in tokens: its text and its arguments.
+fn estimate(reply: &Reply) -> u64 {
+    let text = reply.text.as_deref().map_or(0, tokens::count);
+    text + reply
+        .calls
+        .iter()
+        .map(|call| tokens::count(&call.arguments))
+        .sum::<u64>()
+}
+
+fn size(reply: &Reply, accounted: Option<&Accounted>) -> ReplySize {
+    let chars = |text: &str| text.chars().count() as u64;
+    ReplySize {
+        chars: reply.text.as_deref().map_or(0, chars)
+            + reply
+                .calls
+                .iter()
+                .map(|call| chars(&call.arguments))
+                .sum::<u64>(),
+        output_tokens: accounted
+            .and_then(|it| it.tokens.completion())
+            .unwrap_or_default(),
+    }
+}
+
+/// The reply as the journal keeps it.
+fn response_record(reply: &Reply) -> ResponseRecord {
+    ResponseRecord {
+        reply: Arc::new(Message::Assistant {
+            text: reply.text.clone(),
+            calls: reply.calls.clone(),
+        }),
+        reasoning: reply.reasoning.clone(),
+        finish_reason: reply.finish_reason.clone(),
+        usage: reply.usage.as_ref().map(|usage| Arc::clone(&usage.wire)),
+        provider: reply.provider.clone(),
+        generation: reply.generation.clone(),
+    }
+}
+
+/// The failure as the journal keeps it (06 §8.3).
+fn error_record(error: &CallError, why: &str) -> ModelErrorRecord {
+    let kind = match &error.fault {
+        Fault::MissingCredential => ModelErrorKind::MissingCredential,
+        Fault::ProviderMismatch { .. } => ModelErrorKind::ProviderMismatch,
+        Fault::Timeout { .. } => ModelErrorKind::Timeout,
+        Fault::LengthCapped(_) => ModelErrorKind::LengthCapped,
+        Fault::Parse { .. } => ModelErrorKind::Unparseable,
+        Fault::RateLimited { .. }
+        | Fault::Server { .. }
+        | Fault::Transport { .. }
+        | Fault::Stall { .. } => ModelErrorKind::RetryExhausted,
+        Fault::NotFound { .. }
+        | Fault::Auth { .. }
+        | Fault::Rejected { .. }
+        | Fault::Unusable { .. } => ModelErrorKind::FatalStatus,
+    };
+    let served = match &error.fault {
+        Fault::ProviderMismatch { served, .. } => Some(served.clone()),
+        _ => error.fault.provider().cloned(),
+    };
+    ModelErrorRecord {
+        status: error.fault.status(),
+        attempts: Some(error.attempts),
+        served,
+        ..ModelErrorRecord::new(kind, why)
+    }
+}
+
+fn frame_row(row: Row) -> FrameRow {
+    FrameRow {
+        message: row.message,
+        slot: match row.slot {
+            Slot::System => FrameSlot::System,
+            Slot::Thread => FrameSlot::Thread,
+            Slot::Signal => FrameSlot::Signal,
+        },
+        band: row.band,
+        survives: row.retention == Retention::Pinned,
+        turn: row.turn,
+        region: row.region.map(|region| FrameRegion {
+            offset: region.first,
+            limit: (region.last + 1).saturating_sub(region.first),
+        }),
+    }
+}
+
+fn describe(logged: LoggedMessage) -> ContextMessage {
+    let message = &logged.message;
+    ContextMessage {
+        id: logged.id,
+        role: logged.role,
+        band: logged.band,
+        tokens: logged.tokens,
+        label: logged.label,
+        content: message.text().into(),
+        images: message.images().iter().map(describe_image).collect(),
+        tool_calls: message.calls().iter().map(describe_call).collect(),
+        tool_call_id: message.answers().cloned(),
+    }
+}
+
+fn describe_image(image: &Image) -> ImageDescriptor {
+    let (width, height) = image.dimensions.unzip();
+    ImageDescriptor {
+        media_type: image.format.to_string(),
+        bytes: image.bytes.len() as u64,
+        width,
+        height,
+        tokens: image.tokens(),
+    }
+}
+
+fn describe_call(call: &ToolCall) -> CallDescriptor {
+    CallDescriptor {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: Arc::clone(&call.arguments),
+    }
+}
+
+pub(super) fn module_row(row: RosterRow) -> ModuleRow {
+    ModuleRow {
+        kind: row.kind.as_str(),
+        store: row.store,
+        enabled: row.enabled,
+        carried: row.carried,
+        origin: row.origin.as_str(),
+        writable: row.writable,
+    }
+}

@@ -1,0 +1,118 @@
+//! What one incarnation is offered: its tools, its ending calls, its policies (04 §1).
+
+use std::sync::Arc;
+
+use config::profile::Profile;
+use context::prompts::{ReadFile, Shell, SystemContext};
+use provider::request::{Toolset, toolset};
+use record::event::AgentSurface;
+use tools::FilePolicy;
+use vocab::operations::EndingRole;
+use vocab::tools::{EndingCall, ReadMode, ShellMode, ToolName, definition, ending_definition};
+
+use super::AgentSpec;
+
+/// A resolved surface; it never changes during an incarnation.
+#[derive(Clone, Debug)]
+pub(crate) struct Surface {
+    pub(crate) tools: Vec<ToolName>,
+    pub(crate) endings: &'static [EndingCall],
+    pub(crate) toolset: Arc<Toolset>,
+    pub(crate) files: FilePolicy,
+}
+
+/// What a called name means to an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// A tool it is offered.
+    Tool(ToolName),
+    /// One of its ending calls.
+    Ending(EndingCall),
+    /// Nothing it is offered.
+    Unavailable,
+}
+
+impl Surface {
+    /// Enabled capabilities, cut down to the profile's list, then the role's endings.
+    pub(crate) fn resolve(profile: &Profile, role: EndingRole, attach_images: bool) -> Self {
+        let variants = profile.variants();
+        let offered: Vec<_> = ToolName::ALL
+            .iter()
+            .copied()
+            .filter(|tool| profile.offers(*tool))
+            .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
+            .collect();
+        let tools = offered.iter().map(|(tool, _)| *tool).collect();
+        let endings = EndingCall::of_role(role);
+        let definitions: Vec<_> = offered
+            .into_iter()
+            .map(|(_, definition)| definition)
+            .chain(endings.iter().map(|call| ending_definition(*call)))
+            .collect();
+        Self {
+            tools,
+            endings,
+            toolset: Arc::new(toolset(&definitions)),
+            files: FilePolicy {
+                read: profile.read(),
+                attach_images,
+            },
+        }
+    }
+
+    /// What a name means here.
+    pub(crate) fn called(&self, name: &str) -> Called {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.as_str() == name) {
+            return Called::Tool(*tool);
+        }
+        match self.endings.iter().find(|call| call.as_str() == name) {
+            Some(call) => Called::Ending(*call),
+            None => Called::Unavailable,
+        }
+    }
+
+    /// Every offered name, ending calls last.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let tools = self.tools.iter().map(|tool| tool.as_str());
+        tools
+            .chain(self.endings.iter().map(|call| call.as_str()))
+            .collect()
+    }
+
+    /// What a system template may reference for this agent.
+    pub(crate) fn prompt_context(&self, spec: &AgentSpec) -> SystemContext {
+        let on = |tool| self.tools.contains(&tool);
+        let variants = spec.profile.variants();
+        SystemContext {
+            read_file: variants
+                .read
+                .filter(|_| on(ToolName::ReadFile))
+                .map(|policy| ReadFile {
+                    line_cap: (policy.mode == ReadMode::DefaultCap).then_some(policy.line_cap),
+                    blind: !self.files.attach_images,
+                }),
+            write_file: on(ToolName::WriteFile),
+            edit_file: on(ToolName::EditFile),
+            list_dir: on(ToolName::ListDir),
+            search: on(ToolName::Search),
+            shell: variants
+                .shell
+                .filter(|_| on(ToolName::Shell))
+                .map(|policy| Shell {
+                    offload: policy.mode == ShellMode::Offload,
+                    max_lines: policy.max_lines,
+                    max_chars: policy.max_chars,
+                }),
+            ..SystemContext::new(spec.role, spec.window_limit)
+        }
+    }
+
+    /// The event that reports it.
+    pub(crate) fn event(&self) -> AgentSurface {
+        AgentSurface {
+            execution_mode: "tool_calling",
+            tools: self.names(),
+            apis: Vec::new(),
+        }
+    }
+}

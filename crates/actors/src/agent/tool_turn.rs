@@ -1,0 +1,288 @@
+//! The work of a tool-calling turn: its calls, in order, one result each (04 §2).
+//!
+//! Files are read and written on a blocking thread and commands run in processes of their own;
+//! the loop awaits them, so that the mailbox keeps serving.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use context::tokens;
+use context::window::{NewItem, Region};
+use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
+use record::journal::Entry;
+use record::text;
+use tokio::time::Instant;
+use tools::{Call, Done, Halt, shell};
+use vocab::band::Band;
+use vocab::failure::{Failure, FailureClass};
+use vocab::message::{Image, Message, ToolCall};
+use vocab::outcome::{EndStatus, TurnVerdict};
+
+use super::LoopEnd;
+use super::ending::{self, Ending};
+use super::surface::Called;
+use super::turns::{ReplySize, Turns};
+use crate::clock::millis;
+use crate::stop::StopCause;
+
+/// Characters of a result that its event shows.
+const PREVIEW_CHARS: usize = 2_048;
+
+/// A longer result is counted on a thread of its own: at 50 MB/s it would cost the arbiter
+/// milliseconds.
+const COUNT_HERE: usize = 16 * 1024;
+
+/// What a call left, before it is recorded.
+struct Answer {
+    outcome: Result<Done, Failure>,
+    shell: Option<shell::Record>,
+    ending: Option<Ending>,
+}
+
+impl Answer {
+    fn failed(failure: Failure) -> Self {
+        Self {
+            outcome: Err(failure),
+            shell: None,
+            ending: None,
+        }
+    }
+}
+
+impl Turns {
+    /// Runs the calls of a reply and closes the turn.
+    pub(super) async fn work(
+        &mut self,
+        turn: u32,
+        calls: &[ToolCall],
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd> {
+        let mut ending = None;
+        for call in calls {
+            if self.stop.has(StopCause::Canceled) {
+                break;
+            }
+            let declared = self.one_call(turn, call).await?;
+            ending = declared.or(ending);
+        }
+        if self.stop.has(StopCause::Canceled) {
+            // What was declared was cut short by the operator, not by the agent: no error of its.
+            self.answered += 1;
+            self.judge(turn, TurnVerdict::Progressed, None, size);
+            return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
+        }
+        self.close(turn, ending, size)
+    }
+
+    async fn one_call(
+        &mut self,
+        turn: u32,
+        call: &ToolCall,
+    ) -> ControlFlow<LoopEnd, Option<Ending>> {
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ToolCall(ToolCallEvent {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                arguments: Arc::clone(&call.arguments),
+            }),
+        );
+        let begun = Instant::now();
+        let answer = self.dispatch(call).await?;
+        self.record_answer(turn, call, &answer, millis(begun.elapsed()))
+            .await;
+        ControlFlow::Continue(answer.ending)
+    }
+
+    async fn dispatch(&mut self, call: &ToolCall) -> ControlFlow<LoopEnd, Answer> {
+        ControlFlow::Continue(match self.surface.called(&call.name) {
+            Called::Unavailable => Answer::failed(Failure::new(
+                FailureClass::Unavailable,
+                format!("not offered; you have {}", self.surface.names().join(", ")),
+            )),
+            // An ending is never withheld, not even by a spent clock.
+            Called::Ending(name) => match ending::read(name, &call.arguments) {
+                Ok(ending) => Answer {
+                    outcome: Ok(Done {
+                        text: "the session ends here".to_owned(),
+                        ..Done::default()
+                    }),
+                    shell: None,
+                    ending: Some(ending),
+                },
+                Err(failure) => Answer::failed(failure),
+            },
+            Called::Tool(_) if self.shared.clock.spent() => Answer::failed(Failure::new(
+                FailureClass::LimitExceeded,
+                "the run's time is spent; nothing more is carried out",
+            )),
+            Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
+                Err(failure) => Answer::failed(failure),
+                Ok(Call::Shell(command)) => self.run_command(command).await,
+                Ok(call) => return self.run_file_call(call).await,
+            },
+        })
+    }
+
+    async fn run_command(&mut self, command: tools::Shell) -> Answer {
+        let mut stop = self.stop.clone();
+        let request = shell::Request {
+            command: command.command.into(),
+            place: self.place(),
+            timeout: command.timeout,
+            time_left: self.shared.clock.left(),
+            policy: self.spec.profile.shell(),
+        };
+        let outcome = self
+            .shared
+            .runner
+            .run(request, async move { stop.canceled().await })
+            .await;
+        let done = outcome.result().map(|text| Done {
+            text,
+            ..Done::default()
+        });
+        Answer {
+            outcome: done,
+            shell: Some(outcome.record),
+            ending: None,
+        }
+    }
+
+    async fn run_file_call(&mut self, call: Call) -> ControlFlow<LoopEnd, Answer> {
+        let place = self.place();
+        let policy = self.surface.files;
+        let halt = Halt::default();
+        let halted = halt.clone();
+        let mut work =
+            tokio::task::spawn_blocking(move || tools::run_file(&call, &place, &policy, &halted));
+        let finished = tokio::select! {
+            finished = &mut work => finished,
+            () = self.stop.canceled() => {
+                halt.raise();
+                work.await
+            }
+        };
+        match finished {
+            Ok(outcome) => ControlFlow::Continue(Answer {
+                outcome,
+                shell: None,
+                ending: None,
+            }),
+            Err(error) => ControlFlow::Break(LoopEnd {
+                error: Some(format!("a file call died: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            }),
+        }
+    }
+
+    fn place(&self) -> tools::Place {
+        tools::Place {
+            cwd: self.spec.cwd.clone(),
+            root: self.spec.cwd.clone(),
+        }
+    }
+
+    /// The command's event, the result's event, the journal's entries, and the window's item.
+    async fn record_answer(
+        &mut self,
+        turn: u32,
+        call: &ToolCall,
+        answer: &Answer,
+        duration_ms: u64,
+    ) {
+        let mask = &self.shared.mask;
+        if let Some(command) = &answer.shell {
+            let event = Shell {
+                origin: "tool",
+                command: Arc::clone(&command.command),
+                cwd: command.cwd.clone(),
+                exit_code: command.exit_code,
+                stdout: mask.apply(&command.stdout).into_owned(),
+                stderr: mask.apply(&command.stderr).into_owned(),
+                stdout_dropped: command.stdout_dropped,
+                stderr_dropped: command.stderr_dropped,
+            };
+            self.keep(Entry::Shell {
+                origin: event.origin,
+                command: Arc::clone(&event.command),
+                cwd: event.cwd.clone(),
+                exit_code: event.exit_code,
+                stdout: event.stdout.as_str().into(),
+                stderr: event.stderr.as_str().into(),
+                stdout_dropped: event.stdout_dropped,
+                stderr_dropped: event.stderr_dropped,
+            });
+            self.links
+                .voice
+                .say_in_turn(turn, Event::Shell(Box::new(event)));
+        }
+        let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
+            Ok(done) => (mask.apply(&done.text).into_owned(), None, &done.images),
+            Err(failure) => {
+                let text = failure.as_result_text(&call.name);
+                (mask.apply(&text).into_owned(), Some(failure.class), &[])
+            }
+        };
+        let body: Arc<str> = body.into();
+        self.links.voice.say_in_turn(
+            turn,
+            Event::ToolResult(Box::new(ToolResult {
+                call_id: call.id.clone(),
+                tool: call.name.clone(),
+                ok: failure.is_none(),
+                failure,
+                chars: body.chars().count() as u64,
+                preview: text::head(&body, PREVIEW_CHARS).to_owned(),
+                duration_ms,
+            })),
+        );
+        self.keep(Entry::ToolResult {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            arguments: Arc::clone(&call.arguments),
+            ok: failure.is_none(),
+            failure,
+            output: Arc::clone(&body),
+            images: images.to_vec(),
+        });
+        let view = answer
+            .outcome
+            .as_ref()
+            .ok()
+            .and_then(|done| done.view.as_ref());
+        let band = if view.is_some() {
+            Band::FileView
+        } else {
+            Band::ToolOutput
+        };
+        let tokens = count(&body).await;
+        let message = Message::Tool {
+            call: call.id.clone(),
+            text: body,
+            images: images.to_vec(),
+        };
+        self.window.push(NewItem {
+            selector: view.map(|view| view.path.as_str().into()),
+            region: view.and_then(|view| view.region).map(|region| Region {
+                first: region.first,
+                last: region.last,
+                total: region.total,
+            }),
+            tokens: tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>()),
+            ..NewItem::new(band, turn, message)
+        });
+    }
+}
+
+/// Counts a long text on another thread; a short one is left to the window.
+async fn count(text: &Arc<str>) -> Option<u64> {
+    if text.len() <= COUNT_HERE {
+        return None;
+    }
+    let text = Arc::clone(text);
+    // A counter that panicked leaves the text to be counted on the loop, where the net is.
+    tokio::task::spawn_blocking(move || tokens::count(&text))
+        .await
+        .ok()
+}

@@ -1,0 +1,355 @@
+//! The turn loop: boundary, request, reply, work, judgement, again (architecture §5).
+//!
+//! What a reply's work is depends on the execution mode; here it is [`tool_turn`](super::tool_turn)
+//! alone. Everything else of a turn is the same for every mode: the order of its events, what is
+//! judged, what ends it.
+//!
+//! Always true: one outcome per judged model call, recorded before the next boundary is asked; the
+//! three figures of a turn's timing sum exactly to the turn.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use context::prompts::{self, PromptError};
+use context::window::{Cursor, NewItem, Retention, Window};
+use record::event::{
+    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
+};
+use record::journal::AgentRow;
+use tokio::time::Instant;
+use vocab::band::Band;
+use vocab::message::Message;
+use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
+
+use super::surface::Surface;
+use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
+use crate::clock::millis;
+use crate::messages::{Acquire, Boundary, RecordTurn, Room};
+use crate::run::Shared;
+use crate::scheduler::{Class, Permit};
+use crate::stop::StopWatch;
+use crate::supervisor::Verdict;
+
+/// An agent at work: everything its loop holds exclusively.
+pub(crate) struct Turns {
+    pub(super) spec: AgentSpec,
+    pub(super) shared: Arc<Shared>,
+    pub(super) links: Links,
+    pub(super) stop: StopWatch,
+    pub(super) surface: Surface,
+    pub(super) window: Window,
+    /// Turns answered, what `maxTurns` measures.
+    pub(super) answered: u64,
+    /// Error outcomes in a row.
+    streak: u64,
+    /// Messages of the request list that the journal already has.
+    pub(super) journaled: Cursor,
+    /// Rows of the prompt frame that the journal already has.
+    pub(super) framed: Cursor,
+}
+
+/// One turn's clock: start, dispatch, answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TurnClock {
+    begun: Instant,
+    dispatched: Option<Instant>,
+    request_ms: u64,
+}
+
+impl TurnClock {
+    pub(super) fn start() -> Self {
+        Self {
+            begun: Instant::now(),
+            dispatched: None,
+            request_ms: 0,
+        }
+    }
+
+    pub(super) fn dispatched(&mut self) {
+        self.dispatched = Some(Instant::now());
+    }
+
+    /// Notes the answer and returns the call's duration.
+    pub(super) fn answered(&mut self) -> u64 {
+        self.request_ms = self.dispatched.map_or(0, |at| millis(at.elapsed()));
+        self.request_ms
+    }
+
+    /// The three phases; what a turn did not reach is 0.
+    fn timing(self) -> TurnTiming {
+        let total = millis(self.begun.elapsed());
+        let Some(dispatched) = self.dispatched else {
+            return TurnTiming {
+                prompt_ms: total,
+                request_ms: 0,
+                response_ms: 0,
+            };
+        };
+        let prompt_ms = millis(dispatched.duration_since(self.begun));
+        TurnTiming {
+            prompt_ms,
+            request_ms: self.request_ms,
+            response_ms: total.saturating_sub(prompt_ms + self.request_ms),
+        }
+    }
+}
+
+/// What a judged reply left to say about itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReplySize {
+    pub(super) chars: u64,
+    pub(super) output_tokens: u64,
+}
+
+impl Turns {
+    pub(super) fn new(spec: AgentSpec, shared: Arc<Shared>, links: Links, stop: StopWatch) -> Self {
+        let surface = Surface::resolve(
+            &spec.profile,
+            spec.role,
+            shared.shows_images(&spec.profile.model_id),
+        );
+        let window = Window::new(spec.window_limit, surface.toolset.json.get());
+        Self {
+            spec,
+            shared,
+            links,
+            stop,
+            surface,
+            window,
+            answered: 0,
+            streak: 0,
+            journaled: Cursor::default(),
+            framed: Cursor::default(),
+        }
+    }
+
+    /// Lives the whole life of the incarnation.
+    pub(super) async fn live(mut self) -> LoopEnd {
+        self.announce();
+        if let Err(error) = self.open_window() {
+            return LoopEnd {
+                error: Some(format!("the system prompt does not render: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            };
+        }
+        let permit = self.acquire().await;
+        let end = loop {
+            match self.turn().await {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(end) => break end,
+            }
+        };
+        drop(permit);
+        LoopEnd {
+            status: under_latch(end.status, self.stop.cause()),
+            ..end
+        }
+    }
+
+    /// The events an incarnation opens with (06 §1, rule 2).
+    fn announce(&self) {
+        let spec = &self.spec;
+        let voice = &self.links.voice;
+        voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
+            brief: Arc::clone(&spec.brief),
+            cwd: spec.cwd.display().to_string(),
+            parent_id: None,
+            profile_id: spec.profile.slug.clone(),
+            profile_name: spec.profile.name.clone(),
+            origin: spec.origin.clone(),
+            agent_kind: spec.kind,
+            depth: spec.depth,
+            model_id: spec.profile.model_id.clone(),
+            window_limit: spec.window_limit,
+        })));
+        let modules = self.shared.opening_roster();
+        voice.say(Event::AgentModules(AgentModules {
+            modules: modules
+                .into_iter()
+                .map(super::model_turn::module_row)
+                .collect(),
+        }));
+        voice.say(Event::AgentSurface(self.surface.event()));
+        voice
+            .telemetry
+            .tell(crate::messages::KeepAgent(journal_row(spec, None)));
+    }
+
+    /// The system slot and the task: turn 0.
+    fn open_window(&mut self) -> Result<(), PromptError> {
+        let profile = &self.spec.profile;
+        let system = prompts::system(
+            &self.surface.prompt_context(&self.spec),
+            profile.custom_instructions.as_deref(),
+            profile.system_prompt.as_deref(),
+        )?;
+        self.window.set_system(system);
+        let text = Arc::clone(&self.spec.brief);
+        let task = NewItem::new(
+            Band::UserPrompt,
+            0,
+            Message::User {
+                text,
+                images: Vec::new(),
+            },
+        );
+        self.window.push(NewItem {
+            retention: Retention::Pinned,
+            ..task
+        });
+        Ok(())
+    }
+
+    async fn acquire(&self) -> Option<Permit> {
+        let voice = &self.links.voice;
+        let state = |status| {
+            Event::AgentStatus(AgentStatus {
+                status,
+                ended_as: None,
+                result: None,
+            })
+        };
+        voice.say(state(AgentState::Queued));
+        let ask = Acquire {
+            agent: self.spec.id.clone(),
+            class: Class::Start,
+        };
+        // Without a permit the run is stopping, or the scheduler died and has said so: either way
+        // the first boundary ends this agent.
+        let permit = self.links.scheduler.ask(ask).await.ok()?.ok()?;
+        voice.say(state(AgentState::Running));
+        Some(permit)
+    }
+
+    async fn turn(&mut self) -> ControlFlow<LoopEnd> {
+        let mut clock = TurnClock::start();
+        self.boundary().await?;
+        let turn = self.turn_number();
+        let flow = self.exchange(turn, &mut clock).await;
+        let timing = clock.timing();
+        self.links
+            .voice
+            .say_in_turn(turn, Event::TurnTiming(timing));
+        if let ControlFlow::Break(end) = &flow
+            && let Some(breach) = &end.breach
+        {
+            self.report_breach(breach);
+        }
+        flow
+    }
+
+    /// Room in the stream, then leave to make the next call.
+    async fn boundary(&mut self) -> ControlFlow<LoopEnd> {
+        // Telemetry gone means its guard has raised the defect that the boundary will meet.
+        tokio::select! {
+            _ = self.links.voice.telemetry.ask(Room) => {}
+            _ = self.stop.thrown() => {}
+        }
+        let ask = Boundary {
+            agent: self.spec.id.clone(),
+            turns: self.answered,
+        };
+        let verdict = self.links.supervisor.ask(ask).await;
+        match verdict {
+            Ok(Verdict::Go) => ControlFlow::Continue(()),
+            Ok(Verdict::Stop(status, breach)) => {
+                if let Some(breach) = &breach {
+                    self.report_breach(breach);
+                }
+                ControlFlow::Break(LoopEnd {
+                    breach,
+                    ..LoopEnd::of(status)
+                })
+            }
+            Err(error) => ControlFlow::Break(LoopEnd {
+                error: Some(format!("the supervisor is gone: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            }),
+        }
+    }
+
+    fn report_breach(&self, breach: &Breach) {
+        let voice = &self.links.voice;
+        voice.log(
+            LogLevel::Warn,
+            Some("limit_exceeded"),
+            format!(
+                "ceiling `{}` of {} met: {}",
+                breach.limit, breach.threshold, breach.observed
+            ),
+        );
+        voice.say(Event::LimitExceeded(breach.clone()));
+    }
+
+    /// Records the judgement of one model call: for the ceilings and for the record.
+    pub(super) fn judge(
+        &mut self,
+        turn: u32,
+        verdict: TurnVerdict,
+        error: Option<ErrorType>,
+        size: ReplySize,
+    ) {
+        self.streak = if verdict == TurnVerdict::Error {
+            self.streak + 1
+        } else {
+            0
+        };
+        self.links.supervisor.tell(RecordTurn {
+            agent: self.spec.id.clone(),
+            verdict,
+        });
+        self.links.voice.say_in_turn(
+            turn,
+            Event::TurnOutcome(TurnOutcome {
+                outcome: verdict,
+                error: error.map(ErrorType::base),
+                error_type: error,
+                consecutive_errors: self.streak,
+                turns: u64::from(turn),
+                response_chars: size.chars,
+                response_output_tokens: size.output_tokens,
+            }),
+        );
+    }
+
+    /// Closes a turn that was answered.
+    pub(super) fn close(
+        &mut self,
+        turn: u32,
+        ending: Option<Ending>,
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd> {
+        self.answered += 1;
+        match ending {
+            None => {
+                self.judge(turn, TurnVerdict::Progressed, None, size);
+                ControlFlow::Continue(())
+            }
+            Some(ending) => {
+                self.judge(turn, TurnVerdict::Finished, None, size);
+                ControlFlow::Break(LoopEnd {
+                    ending: Some(ending),
+                    ..LoopEnd::of(EndStatus::Completed)
+                })
+            }
+        }
+    }
+
+    /// The number of the turn being made.
+    fn turn_number(&self) -> u32 {
+        u32::try_from(self.answered + 1).unwrap_or(u32::MAX)
+    }
+}
+
+/// The journal's row of an agent, at creation or at its loop's end.
+pub(super) fn journal_row(spec: &AgentSpec, end: Option<&LoopEnd>) -> AgentRow {
+    AgentRow {
+        id: spec.id.clone(),
+        profile: spec.profile.slug.clone(),
+        origin: spec.origin.clone(),
+        ended_as: end.map(|end| end.status),
+        limit: end
+            .and_then(|end| end.breach.as_ref())
+            .map(|breach| breach.limit),
+    }
+}

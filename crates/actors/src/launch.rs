@@ -1,0 +1,249 @@
+//! Before the first turn: what only the disk, the templates and the scripts can tell, added to the
+//! launch document's own refusals in one list (01 §3.2).
+//!
+//! [`check`] reads and creates nothing. [`refuse`] writes the short stream of a session that never
+//! began.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use config::{Document, Launch, Refusal};
+use context::prompts;
+use provider::mock::Script;
+use provider::openrouter::Endpoint;
+use record::event::{Emission, Event, Log, LogLevel, SessionEnded, SessionStarted};
+use record::stream::{Stream, StreamReport};
+use serde_json::value::RawValue;
+use vocab::ids::{ModelId, RoutingKey, SessionId};
+use vocab::outcome::EndStatus;
+
+use crate::clock::now_ms;
+use crate::telemetry::Outputs;
+
+/// A launch that may run.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The document's values.
+    pub launch: Arc<Launch>,
+    /// The capability set as resolved, for the record.
+    pub capability_set: Arc<RawValue>,
+    /// The candidates, for the record.
+    pub model_providers: Arc<RawValue>,
+    /// What to warn of at the start.
+    pub warnings: Vec<String>,
+    /// The script of every bound mock model.
+    pub scripts: HashMap<ModelId, Arc<Script>>,
+}
+
+impl Prepared {
+    /// Whether any bound model is served over the network.
+    pub fn needs_gateway(&self) -> bool {
+        let mut bound = self.launch.capability_set.agents.iter();
+        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+    }
+}
+
+/// The version this binary reports.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The commit it was built from, where the build was told.
+pub const COMMIT: Option<&str> = option_env!("GG_COMMIT");
+
+/// What a launch meets beside its document.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The script given for every mock model.
+    pub mock_script: Option<Arc<Script>>,
+    /// The gateway's address, as the environment names it.
+    pub base_url: String,
+}
+
+/// Checks a document against itself and against its surroundings. Every refusal, in one list.
+pub fn check(
+    document: &Document,
+    surroundings: &Surroundings,
+) -> Result<Prepared, Vec<Refusal>> {
+    let checked = document.check();
+    let mut refusals = checked.refusals;
+    if let Some(dir) = &checked.loose.workspace_dir
+        && let Some(message) = unusable(dir)
+    {
+        refusals.push(Refusal {
+            locus: "workspaceDir".to_owned(),
+            message,
+            hint: Some("give the absolute path of an existing directory".to_owned()),
+        });
+    }
+    for (locus, template) in &checked.loose.system_prompts {
+        if let Err(fault) = prompts::check_override(template) {
+            refusals.push(Refusal {
+                locus: locus.clone(),
+                message: format!("the template does not parse: {fault}"),
+                hint: None,
+            });
+        }
+    }
+    if !checked.loose.live_models.is_empty()
+        && let Err(message) = Endpoint::new(&surroundings.base_url, None)
+    {
+        refusals.push(Refusal {
+            locus: "environment".to_owned(),
+            message,
+            hint: None,
+        });
+    }
+    let mut scripts = HashMap::new();
+    for model in &checked.loose.mock_models {
+        let name = model.as_str().trim_start_matches("mock/");
+        match surroundings
+            .mock_script
+            .cloned()
+            .or_else(|| Script::built_in(name).map(Arc::new))
+        {
+            Some(script) => {
+                scripts.insert(model.clone(), script);
+            }
+            None => refusals.push(Refusal {
+                locus: format!("model `{model}`"),
+                message: format!("there is no built-in mock script `{name}`"),
+                hint: Some(
+                    "give a script with --mock-script FILE, or bind mock/test, which has one"
+                        .to_owned(),
+                ),
+            }),
+        }
+    }
+    match checked.launch {
+        Some(launch) if refusals.is_empty() => Ok(Prepared {
+            capability_set: raw(&launch.capability_set),
+            model_providers: raw(&launch.model_providers),
+            launch: Arc::new(launch),
+            warnings: checked.warnings,
+            scripts,
+        }),
+        _ => Err(refusals),
+    }
+}
+
+fn raw(value: &impl serde::Serialize) -> Arc<RawValue> {
+    serde_json::value::to_raw_value(value)
+        .expect("launch types have string keys and finite numbers")
+        .into()
+}
+
+/// Why a path cannot be a workspace.
+fn unusable(dir: &Path) -> Option<String> {
+    match std::fs::metadata(dir) {
+        Ok(found) if found.is_dir() => None,
+        Ok(_) => Some(format!("{} is not a directory", dir.display())),
+        Err(error) => Some(format!("{}: {error}", dir.display())),
+    }
+}
+
+/// Makes what a session needs in its workspace: `.gg/`, and the line that keeps it out of git.
+pub fn prepare_workspace(dir: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(dir.join(".gg"))?;
+    let Some(exclude) = git_dir(dir).map(|git| git.join("info/exclude")) else {
+        return Ok(());
+    };
+    let present = match std::fs::read_to_string(&exclude) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error),
+    };
+    if present.lines().any(|line| line.trim() == "/.gg/") {
+        return Ok(());
+    }
+    if let Some(info) = exclude.parent() {
+        std::fs::create_dir_all(info)?;
+    }
+    let gap = if present.is_empty() || present.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    std::fs::write(&exclude, format!("{present}{gap}/.gg/\n"))
+}
+
+/// The repository folder that a work tree's shared files live in.
+fn git_dir(dir: &Path) -> Option<PathBuf> {
+    let dot_git = dir.join(".git");
+    if dot_git.is_dir() {
+        return Some(dot_git);
+    }
+    let pointer = std::fs::read_to_string(&dot_git).ok()?;
+    let own = dir.join(pointer.strip_prefix("gitdir:")?.trim());
+    match std::fs::read_to_string(own.join("commondir")) {
+        Ok(common) => Some(own.join(common.trim())),
+        Err(_) => Some(own),
+    }
+}
+
+/// The commit a workspace stands at, read without running git; `None` where there is none.
+pub(crate) fn git_head(dir: &Path) -> Option<String> {
+    let common = git_dir(dir)?;
+    let own = match std::fs::read_to_string(dir.join(".git")) {
+        Ok(pointer) => dir.join(pointer.strip_prefix("gitdir:")?.trim()),
+        Err(_) => common.clone(),
+    };
+    let head = std::fs::read_to_string(own.join("HEAD")).ok()?;
+    let Some(reference) = head.trim().strip_prefix("ref: ") else {
+        return Some(head.trim().to_owned());
+    };
+    if let Ok(commit) = std::fs::read_to_string(common.join(reference)) {
+        return Some(commit.trim().to_owned());
+    }
+    let packed = std::fs::read_to_string(common.join("packed-refs")).ok()?;
+    packed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(_, name)| *name == reference)
+        .map(|(commit, _)| commit.to_owned())
+}
+
+/// Writes the stream of a refused launch: what was asked, one error line a refusal, the end.
+pub fn refuse(
+    document: &Document,
+    refusals: &[Refusal],
+    outputs: Outputs,
+) -> io::Result<StreamReport> {
+    let session = SessionId::from(document.session_id().unwrap_or_default());
+    let stream = Stream::start(session, outputs.stdout, outputs.tee, Box::new(|| ()))?;
+    let at_ms = now_ms();
+    let line = |event| Emission {
+        at_ms,
+        agent: None,
+        turn: None,
+        event,
+    };
+    let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
+        capability_set: document.raw("capabilitySet").map(Into::into),
+        model_providers: document.raw("modelProviders").map(Into::into),
+        routing_key: RoutingKey::from(cuid2::create_id()),
+        configuration: None,
+        gg_version: VERSION,
+        commit: COMMIT,
+        workspace: None,
+        windows: std::collections::BTreeMap::new(),
+        limits: std::collections::BTreeMap::new(),
+    })))];
+    lines.extend(refusals.iter().map(|refusal| {
+        line(Event::Log(Log {
+            level: LogLevel::Error,
+            message: refusal.to_string(),
+            code: Some("refusal"),
+        }))
+    }));
+    lines.push(line(Event::SessionEnded(SessionEnded {
+        status: EndStatus::LaunchRefused,
+        exit_code: 1,
+        error: Some(format!(
+            "{} values of the launch document are refused",
+            refusals.len()
+        )),
+    })));
+    stream.send(lines);
+    Ok(stream.finish())
+}

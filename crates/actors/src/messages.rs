@@ -1,0 +1,231 @@
+//! The cast's public face: every message, who sends it, and how it is answered (03 §10.2).
+//!
+//! *ack* is answered within the handler; *later* by a one-shot the handler stored; *one-way* is
+//! awaited by nobody. Requests are verbs, facts stand in the past tense.
+
+use actix::Message;
+use provider::reply::Reply;
+use provider::request::ModelRequest;
+use record::event::Emission;
+use record::journal::{AgentRow, Entry, JournalReport, Seed};
+use record::stream::StreamReport;
+use record::summary::Conclusion;
+use vocab::ids::{AgentId, Slug};
+use vocab::outcome::{Breach, EndStatus, TurnVerdict};
+
+use crate::agent::LoopEnd;
+use crate::provider_client::CallFailure;
+use crate::scheduler::{Class, Permit};
+use crate::stop::{StopCause, StopWatch};
+use crate::supervisor::Verdict;
+
+/// Asks whether the agent may make its next model call. From an agent; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Verdict")]
+pub struct Boundary {
+    /// Who asks.
+    pub agent: AgentId,
+    /// Turns it has answered.
+    pub turns: u64,
+}
+
+/// One model call was judged. From an agent; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct RecordTurn {
+    /// Whose call.
+    pub agent: AgentId,
+    /// The judgement.
+    pub verdict: TurnVerdict,
+}
+
+/// A reply reported a price. From an agent; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct AddCost {
+    /// USD as the gateway reported it.
+    pub usd: f64,
+}
+
+/// gg met a defect of its own. From any actor; one-way. The latch never clears.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct RaiseDefect {
+    /// The agent that met it, where it was one.
+    pub agent: Option<AgentId>,
+    /// Its profile.
+    pub profile: Option<Slug>,
+    /// A sentence for the operator.
+    pub cause: String,
+}
+
+/// An agent's loop ended. From the agent, or from the guard inside it; one-way, and idempotent
+/// per agent.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Ended {
+    /// Who ended.
+    pub agent: AgentId,
+    /// How.
+    pub end: LoopEnd,
+}
+
+/// The operator stops the run: a signal, or the cancel file was seen. From the run; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Cancel {
+    /// What said so, for the log.
+    pub origin: String,
+}
+
+/// The run's deadline was met. From the supervisor's own timer; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct DeadlineMet;
+
+/// Starts the root agent. From the run; later: how the whole run ended, once every agent has
+/// joined.
+#[derive(Debug, Message)]
+#[rtype(result = "RunEnd")]
+pub struct Begin;
+
+/// How a run ended, before its epilogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// The root's status; `internal_error` where the defect latch is up.
+    pub status: EndStatus,
+    /// Whether gg met a defect, with its cause.
+    pub defect: Option<String>,
+    /// Whether a provider outside the candidate answered.
+    pub mismatch: bool,
+    /// Whether any agent of the tree breached a ceiling.
+    pub any_breach: bool,
+    /// The root's breach.
+    pub limit_hit: Option<Breach>,
+    /// What the root failed of, for the closing line.
+    pub error: Option<String>,
+}
+
+impl RunEnd {
+    /// The end of a run whose supervisor is gone.
+    pub(crate) fn unsupervised(error: String) -> Self {
+        Self {
+            status: EndStatus::InternalError,
+            defect: Some(error.clone()),
+            mismatch: false,
+            any_breach: false,
+            limit_hit: None,
+            error: Some(error),
+        }
+    }
+}
+
+/// Every agent is to stop. From the supervisor to the scheduler and every agent; one-way.
+#[derive(Clone, Debug, Message)]
+#[rtype(result = "()")]
+pub struct RunStopping {
+    /// Why.
+    pub cause: StopCause,
+}
+
+/// Asks for a slot. From an agent; later: a permit, or the run stopping.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Permit, Stopping>")]
+pub struct Acquire {
+    /// Who asks.
+    pub agent: AgentId,
+    /// Whether it ran before.
+    pub class: Class,
+}
+
+/// The run stopped before the wait was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopping;
+
+/// A permit was dropped. From the permit itself; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Release;
+
+/// A queued agent is gone. From the supervisor; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Forget {
+    /// Who.
+    pub agent: AgentId,
+}
+
+/// Asks a model. From an agent; later: its reply, or why there is none.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Completion, CallFailure>")]
+pub struct Complete {
+    /// Who asks: retries are logged on its stream.
+    pub agent: AgentId,
+    /// Its profile, which picks a mock's replies.
+    pub profile: Slug,
+    /// Its turn, for what is logged.
+    pub turn: u32,
+    /// What is asked.
+    pub request: ModelRequest,
+    /// Ends the wait: a backoff at any cause, a call in flight at those that drop it.
+    pub stop: StopWatch,
+}
+
+/// A usable reply.
+#[derive(Clone, Debug)]
+pub struct Completion {
+    /// What the model said.
+    pub reply: Reply,
+    /// Attempts that failed before this one.
+    pub retries: u64,
+}
+
+/// Something happened. From any actor to telemetry; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Emit(pub Emission);
+
+/// An input was consumed. From any actor to telemetry; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Keep {
+    /// Whose input.
+    pub agent: Option<AgentId>,
+    /// What it was.
+    pub entry: Entry,
+}
+
+/// An agent was created, or its loop ended. From any actor to telemetry; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct KeepAgent(pub AgentRow);
+
+/// Values of the launch that the journal keeps. From the run to telemetry; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct KeepSeed(pub Seed);
+
+/// Asks for room in the stream. From an agent at its turn boundary; later (R53).
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Room;
+
+/// The writer has room again, or has broken. From the stream's own thread; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct RoomAgain;
+
+/// Ends the journal. From the run, once every agent has joined; later.
+#[derive(Debug, Message)]
+#[rtype(result = "JournalReport")]
+pub struct CloseJournal;
+
+/// Writes the closing lines and ends the stream. From the run; later.
+#[derive(Debug, Message)]
+#[rtype(result = "StreamReport")]
+pub struct Conclude {
+    /// How the run ended, and the figures telemetry has not seen.
+    pub conclusion: Conclusion,
+    /// What it failed of.
+    pub error: Option<String>,
+}

@@ -1,0 +1,503 @@
+//! The frame of a session: start the cast, wait for its end, write the epilogue (01 §9.7).
+//!
+//! One actix system, one arbiter. The frame itself owns what outlives every actor: the process
+//! groups that commands left, the signals, the flow log's thread.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use config::Launch;
+use config::limits::Limits;
+use context::modules::{self, RosterRow, StoreIds};
+use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use provider::request;
+use record::event::{Event, LogLevel, Origin, SessionStarted};
+use record::journal::{Header, Journal, Recorder, Seed};
+use record::stream::StreamReport;
+use record::summary::Conclusion;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tools::shell::{GRACE, Runner};
+use vocab::ids::{ModelId, ProviderName, RoutingKey};
+use vocab::operations::EndingRole;
+use vocab::outcome::{EndStatus, exit_code};
+
+use crate::agent::AgentSpec;
+use crate::clock::{RunClock, millis};
+use crate::flow::{FlowWriter, Tap};
+use crate::launch::{COMMIT, Prepared, VERSION};
+use crate::link::Link;
+use crate::mask::Mask;
+use crate::messages::{Begin, Cancel, CloseJournal, Conclude, KeepSeed, RunEnd};
+use crate::panics;
+use crate::provider_client::{self, CallLimits, ProviderClient, Source};
+use crate::scheduler::Scheduler;
+use crate::supervisor::{self, Cast, Supervisor};
+use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
+
+/// How often the cancel file is looked for while agents wait. It may appear on any file system,
+/// network ones included, where no event tells of it.
+const CANCEL_PROBE: Duration = Duration::from_millis(200);
+
+/// What a run is given beside its launch document.
+#[derive(Debug)]
+pub struct RunOptions {
+    /// The checked launch.
+    pub prepared: Prepared,
+    /// Where the stream goes.
+    pub outputs: Outputs,
+    /// Where the flow log goes, if anywhere.
+    pub flow: Option<PathBuf>,
+    /// The gateway; `None` where no live model is bound.
+    pub endpoint: Option<Endpoint>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunReport {
+    /// The process's exit code.
+    pub exit_code: u8,
+    /// The run's status.
+    pub status: EndStatus,
+    /// What it failed of.
+    pub error: Option<String>,
+    /// What became of the stream.
+    pub stream: StreamReport,
+}
+
+/// What every agent of a run shares and none changes.
+#[derive(Debug)]
+pub struct Shared {
+    pub(crate) launch: Arc<Launch>,
+    pub(crate) clock: RunClock,
+    pub(crate) runner: Runner,
+    pub(crate) mask: Mask,
+    stores: Mutex<StoreIds>,
+    warned_unpriced: AtomicBool,
+}
+
+impl Shared {
+    /// Whether a model may be sent pictures: one without declared modalities is tried.
+    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
+        let declared = self.launch.model_modalities.get(model);
+        declared.is_none_or(|kinds| kinds.iter().any(|kind| kind == "image"))
+    }
+
+    /// The provider a model's requests name.
+    pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
+        let candidates = self.launch.model_providers.get(model)?;
+        candidates
+            .first()
+            .map(|candidate| candidate.provider.clone())
+    }
+
+    /// The modules of a fresh agent, with stores of its own.
+    pub(crate) fn opening_roster(&self) -> Vec<RosterRow> {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        modules::roster(&mut stores)
+    }
+
+    /// Warns once that an armed `maxCost` cannot see a reply without a price (R35).
+    pub(crate) fn warn_unpriced(&self, voice: &Voice) {
+        if self.launch.capability_set.limits.max_cost.is_some()
+            && !self.warned_unpriced.swap(true, Ordering::Relaxed)
+        {
+            voice.log(
+                LogLevel::Warn,
+                Some("unpriced"),
+                "a reply reported no price: maxCost does not see such calls; the summary counts \
+                 them as unpricedCalls",
+            );
+        }
+    }
+}
+
+/// Runs one session to its end. Blocks; the calling thread becomes the arbiter.
+///
+/// An error is a run that could not start: its threads or the flow file.
+pub fn run(options: RunOptions) -> io::Result<RunReport> {
+    panics::install_hook();
+    let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
+    let (tap, writer) = flow.unzip();
+    let system = actix::System::new();
+    let report = system.block_on(session(options, tap));
+    // Actors hold taps; they are gone once the system is.
+    drop(system);
+    if let Some(writer) = writer
+        && let Err(error) = writer.finish()
+    {
+        tracing::error!("the flow log is incomplete: {error}");
+    }
+    report
+}
+
+async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport> {
+    let RunOptions {
+        prepared,
+        outputs,
+        endpoint,
+        ..
+    } = options;
+    let launch = Arc::clone(&prepared.launch);
+    let limits = launch.capability_set.limits.clone();
+    let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
+    let routing_key = RoutingKey::from(cuid2::create_id());
+    let mut signals = Signals::listen()?;
+    let key = endpoint
+        .as_ref()
+        .and_then(Endpoint::credential)
+        .map(Credential::expose);
+    let telemetry = start_telemetry(&prepared, outputs, &routing_key, key, tap.as_ref())?;
+    let voice = Voice {
+        telemetry: telemetry.held_by("run"),
+        agent: None,
+    };
+    open_record(&prepared, &routing_key, &voice);
+
+    let shared = Arc::new(Shared {
+        launch: Arc::clone(&launch),
+        clock,
+        runner: Runner::new(&routing_key),
+        mask: Mask::new(key),
+        stores: Mutex::default(),
+        warned_unpriced: AtomicBool::new(false),
+    });
+    let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
+    let alarm = supervisor.held_by("telemetry");
+    telemetry.tell(Watch(Box::new(move |defect| alarm.tell(defect))));
+    let cast = Cast {
+        scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
+        clients: start_clients(
+            &prepared,
+            &routing_key,
+            clock,
+            endpoint.as_ref(),
+            &supervisor,
+            &telemetry,
+            tap.as_ref(),
+        ),
+        telemetry: telemetry.clone(),
+    };
+    let setup = supervisor::Setup {
+        limits: limits.clone(),
+        cancel_file: launch.cancel_file.clone(),
+        root: root_spec(&launch),
+        shared: Arc::clone(&shared),
+    };
+    Supervisor::start(mailbox, &supervisor, setup, cast, tap);
+
+    let end = await_end(
+        &supervisor,
+        launch.cancel_file.as_deref(),
+        &mut signals,
+        &shared,
+    )
+    .await;
+    epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
+}
+
+fn start_telemetry(
+    prepared: &Prepared,
+    outputs: Outputs,
+    routing_key: &RoutingKey,
+    credential: Option<&str>,
+    tap: Option<&Tap>,
+) -> io::Result<Link<Telemetry>> {
+    let mask = credential.and_then(record::mask::Mask::new);
+    let launch = &prepared.launch;
+    let journal = Journal::start(
+        &launch.workspace_dir.join(".gg/replay.ndjson"),
+        launch.capability_set.limits.replay_max_bytes,
+        Header {
+            session_id: launch.session_id.clone(),
+            routing_key: routing_key.clone(),
+            capability_set: Some(Arc::clone(&prepared.capability_set)),
+            model_providers: Some(Arc::clone(&prepared.model_providers)),
+            recorder: Recorder {
+                gg_version: VERSION.to_owned(),
+                commit: COMMIT.map(str::to_owned),
+            },
+        },
+        mask.clone(),
+    );
+    Telemetry::start(launch.session_id.clone(), outputs, mask, journal, tap)
+}
+
+/// The first lines of the stream and of the journal.
+fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
+    let launch = &prepared.launch;
+    let limits = launch.capability_set.limits.in_force();
+    voice.say(Event::SessionStarted(Box::new(SessionStarted {
+        capability_set: Some(Arc::clone(&prepared.capability_set)),
+        model_providers: Some(Arc::clone(&prepared.model_providers)),
+        routing_key: routing_key.clone(),
+        configuration: launch.capability_set.preset.clone(),
+        gg_version: VERSION,
+        commit: COMMIT,
+        workspace: Some(launch.workspace_dir.display().to_string()),
+        windows: launch.model_windows.clone(),
+        limits: limits.clone(),
+    })));
+    voice.log(
+        LogLevel::Info,
+        Some("limits_armed"),
+        armed(&launch.capability_set.limits),
+    );
+    for warning in &prepared.warnings {
+        voice.log(LogLevel::Warn, Some("launch"), warning.clone());
+    }
+    let workspace = launch.workspace_dir.clone();
+    let seed = Seed {
+        baseline: None,
+        build_prompt: launch.prompt.clone(),
+        windows: launch.model_windows.clone(),
+        modalities: launch.model_modalities.clone(),
+    };
+    let telemetry = voice.telemetry.clone();
+    telemetry.tell(KeepSeed(seed.clone()));
+    actix::spawn(async move {
+        // Late, so that no run waits for it: the journal takes the last seed it is given.
+        let head = tokio::task::spawn_blocking(move || crate::launch::git_head(&workspace)).await;
+        if let Ok(Some(baseline)) = head {
+            telemetry.tell(KeepSeed(Seed {
+                baseline: Some(baseline),
+                ..seed
+            }));
+        }
+    });
+}
+
+/// The line that names every armed ceiling, or says that none is.
+fn armed(limits: &Limits) -> String {
+    const CEILINGS: [&str; 6] = [
+        "maxTurns",
+        "maxRuntimeSecs",
+        "maxConsecutiveErrors",
+        "maxErrorRate",
+        "errorRateWindow",
+        "maxCost",
+    ];
+    let in_force = limits.in_force();
+    let armed: Vec<_> = CEILINGS
+        .iter()
+        .filter_map(|key| in_force.get(key).map(|value| format!("{key} {value}")))
+        .collect();
+    if armed.is_empty() {
+        "no ceiling is armed: only the clock of whoever started this run bounds it".to_owned()
+    } else {
+        format!("ceilings armed: {}", armed.join(", "))
+    }
+}
+
+fn start_clients(
+    prepared: &Prepared,
+    routing_key: &RoutingKey,
+    clock: RunClock,
+    endpoint: Option<&Endpoint>,
+    supervisor: &Link<Supervisor>,
+    telemetry: &Link<Telemetry>,
+    tap: Option<&Tap>,
+) -> HashMap<ModelId, Link<ProviderClient>> {
+    let launch = &prepared.launch;
+    let limits = &launch.capability_set.limits;
+    let call_limits = CallLimits {
+        attempt: AttemptLimits {
+            whole: limits.model_call_timeout(),
+            idle: limits.model_stream_idle(),
+        },
+        max_retries: limits.max_model_retries(),
+        max_delay: limits.model_retry_max_delay(),
+    };
+    let bound = launch
+        .capability_set
+        .agents
+        .iter()
+        .map(|profile| &profile.model_id);
+    let mut clients = HashMap::new();
+    for model in bound {
+        if clients.contains_key(model) {
+            continue;
+        }
+        let source = match (prepared.scripts.get(model), endpoint) {
+            (Some(script), _) => Source::mock(Arc::clone(script)),
+            (None, Some(endpoint)) => Source::gateway(
+                endpoint.clone(),
+                launch
+                    .model_providers
+                    .get(model)
+                    .and_then(|list| list.first())
+                    .map(candidate),
+            ),
+            // A launch with a live model carries a gateway; an agent that finds no client for its
+            // model ends as a defect.
+            (None, None) => continue,
+        };
+        let setup = provider_client::Setup {
+            model: model.clone(),
+            source,
+            limits: call_limits,
+            routing_key: routing_key.clone(),
+            clock,
+        };
+        let link = ProviderClient::start(setup, supervisor, telemetry, tap);
+        clients.insert(model.clone(), link);
+    }
+    clients
+}
+
+fn candidate(listed: &config::launch::Candidate) -> request::Candidate {
+    request::Candidate {
+        provider: listed.provider.clone(),
+        quantization: listed.quantization.clone(),
+    }
+}
+
+fn root_spec(launch: &Launch) -> AgentSpec {
+    let profile = Arc::new(launch.capability_set.agents[0].clone());
+    AgentSpec {
+        id: "root".into(),
+        kind: "root",
+        origin: Origin::Root,
+        role: EndingRole::Standard,
+        brief: launch.prompt.as_str().into(),
+        cwd: launch.workspace_dir.clone(),
+        depth: 0,
+        window_limit: launch
+            .model_windows
+            .get(&profile.model_id)
+            .copied()
+            .unwrap_or_default(),
+        profile,
+    }
+}
+
+/// SIGINT and SIGTERM (R36).
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// The next one, by name.
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "SIGINT",
+            _ = self.terminate.recv() => "SIGTERM",
+        }
+    }
+}
+
+/// Begins, and passes on whatever stops the run before its agents are done.
+async fn await_end(
+    supervisor: &Link<Supervisor>,
+    cancel_file: Option<&Path>,
+    signals: &mut Signals,
+    shared: &Shared,
+) -> RunEnd {
+    let cancel_file: Option<Arc<Path>> = cancel_file.map(Into::into);
+    if let Some(path) = &cancel_file
+        && supervisor::exists(Arc::clone(path)).await
+    {
+        supervisor.tell(Cancel {
+            origin: format!("the cancel file {}", path.display()),
+        });
+    }
+    let mut end = std::pin::pin!(supervisor.ask(Begin));
+    let mut signaled = false;
+    let mut probe = tokio::time::interval(CANCEL_PROBE);
+    loop {
+        tokio::select! {
+            end = &mut end => {
+                return end.unwrap_or_else(|error| {
+                    let why = format!("the supervisor is gone ({error}): {}", panics::last());
+                    RunEnd::unsupervised(why)
+                });
+            }
+            name = signals.next() => {
+                if signaled {
+                    shared.runner.kill_all();
+                }
+                signaled = true;
+                supervisor.tell(Cancel { origin: name.to_owned() });
+            }
+            _ = probe.tick(), if cancel_file.is_some() => {
+                if let Some(path) = &cancel_file
+                    && supervisor::exists(Arc::clone(path)).await
+                {
+                    let origin = format!("the cancel file {}", path.display());
+                    supervisor.tell(Cancel { origin });
+                }
+            }
+        }
+    }
+}
+
+async fn epilogue(
+    end: RunEnd,
+    shared: &Shared,
+    telemetry: &Link<Telemetry>,
+    voice: &Voice,
+    signals: &mut Signals,
+    limits: &Limits,
+) -> io::Result<RunReport> {
+    let left = {
+        let mut ending = std::pin::pin!(shared.runner.end_all(GRACE));
+        loop {
+            tokio::select! {
+                left = &mut ending => break left,
+                _ = signals.next() => shared.runner.kill_all(),
+            }
+        }
+    };
+    for group in left {
+        voice.log(
+            LogLevel::Warn,
+            Some("left_running"),
+            format!(
+                "process group {} was still running and was ended: {}",
+                group.group, group.command
+            ),
+        );
+    }
+    let status = end.status;
+    let code = exit_code(status, end.defect.is_some(), end.mismatch, end.any_breach);
+    voice.log(
+        LogLevel::Info,
+        Some("ended"),
+        format!("run ended as {status}, exit code {code}"),
+    );
+    let gone = |_| io::Error::other(format!("telemetry died: {}", panics::last()));
+    let journal = telemetry.ask(CloseJournal).await.map_err(gone)?;
+    let conclusion = Conclusion {
+        status,
+        exit_code: code,
+        limits: limits.in_force(),
+        limit_hit: end.limit_hit,
+        wall_ms: millis(shared.clock.elapsed()),
+        capture_bytes: journal.bytes,
+        capture_stopped: journal.stopped,
+    };
+    let stream = telemetry
+        .ask(Conclude {
+            conclusion,
+            error: end.error.clone(),
+        })
+        .await
+        .map_err(gone)?;
+    Ok(RunReport {
+        exit_code: code,
+        status,
+        error: end.error,
+        stream,
+    })
+}

@@ -1,0 +1,172 @@
+//! Writing launch documents: one to start from.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use vocab::capability::CapabilityId;
+use vocab::ids::{ModelId, ProviderName, Slug};
+use vocab::tools::{ReadMode, ShellMode, ToolName};
+
+use crate::capability::files::ReadFileParams;
+use crate::capability::shell::ShellParams;
+use crate::capability::{AVAILABLE, Armed, Capability, NoParams, Plain};
+use crate::launch::{Candidate, CapabilitySet, Launch};
+use crate::limits::Limits;
+use crate::profile::Profile;
+
+/// What a starting document is about.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Absolute path of the workspace.
+    pub workspace_dir: PathBuf,
+    /// The root's model.
+    pub model_id: ModelId,
+    /// Its window, in tokens.
+    pub window: u64,
+    /// The root's first message.
+    pub prompt: String,
+    /// Who serves a live model. `None` guesses the model's maker at an unstated quantization,
+    /// which the author checks against the model's endpoints listing.
+    pub candidate: Option<Candidate>,
+}
+
+/// A launch document to start from, pretty-printed: one agent with every capability of this build,
+/// the seed figures of 01 §5 written out. It passes its check if the parts given do.
+pub fn starter(start: &Start) -> String {
+    let mut text = serde_json::to_string_pretty(&launch(start))
+        .expect("a launch has text keys and no failing serializer");
+    text.push('\n');
+    text
+}
+
+fn launch(start: &Start) -> Launch {
+    let providers = if start.model_id.is_mock() {
+        BTreeMap::new()
+    } else {
+        let candidate = start
+            .candidate
+            .clone()
+            .unwrap_or_else(|| guess(&start.model_id));
+        BTreeMap::from([(start.model_id.clone(), vec![candidate])])
+    };
+    Launch {
+        session_id: "session-1".into(),
+        workspace_dir: start.workspace_dir.clone(),
+        prompt: start.prompt.clone(),
+        model_windows: BTreeMap::from([(start.model_id.clone(), start.window)]),
+        model_modalities: BTreeMap::new(),
+        model_providers: providers,
+        model_prices: BTreeMap::new(),
+        cancel_file: None,
+        spec_files: Vec::new(),
+        capability_set: CapabilitySet {
+            preset: None,
+            limits: Limits {
+                max_parallel: 16,
+                replay_max_bytes: 268_435_456,
+                max_consecutive_errors: Some(5),
+                max_error_rate: Some(0.2),
+                error_rate_window: Some(50),
+                ..Limits::default()
+            },
+            agents: vec![root(&start.model_id)],
+            hooks: Vec::new(),
+        },
+    }
+}
+
+fn guess(model: &ModelId) -> Candidate {
+    let maker = model.as_str().split('/').next().unwrap_or_default();
+    Candidate {
+        provider: ProviderName::from(maker),
+        quantization: "unknown".to_owned(),
+    }
+}
+
+fn root(model: &ModelId) -> Profile {
+    let capabilities = AVAILABLE.iter().copied().filter_map(seeded).collect();
+    let tools = ToolName::ALL
+        .iter()
+        .copied()
+        .filter(|tool| tool.capability().is_some_and(|id| AVAILABLE.contains(&id)))
+        .collect();
+    Profile {
+        slug: Slug::from("root"),
+        name: "Root".to_owned(),
+        model_id: model.clone(),
+        capabilities,
+        tools,
+        operations: Vec::new(),
+        opening_turn: None,
+        subagents: Vec::new(),
+        custom_instructions: None,
+        system_prompt: None,
+        hooks: Vec::new(),
+        prompt_cache_ttl: None,
+        reasoning: None,
+        loop_detection: None,
+        repeat_detection: None,
+    }
+}
+
+/// A capability at its seed figures; `None` for those without seeds here.
+fn seeded(id: CapabilityId) -> Option<Capability> {
+    let plain = Plain {
+        enabled: true,
+        params: NoParams {},
+    };
+    Some(match id {
+        CapabilityId::Shell => Capability::Shell(Armed {
+            enabled: true,
+            implementation: Some(ShellMode::Offload),
+            params: ShellParams {
+                max_lines: Some(250),
+                max_chars: Some(4096),
+            },
+        }),
+        CapabilityId::ReadFile => Capability::ReadFile(Armed {
+            enabled: true,
+            implementation: Some(ReadMode::DefaultCap),
+            params: ReadFileParams {
+                line_cap: Some(250),
+            },
+        }),
+        CapabilityId::WriteFile => Capability::WriteFile(plain),
+        CapabilityId::EditFile => Capability::EditFile(plain),
+        CapabilityId::ListDir => Capability::ListDir(plain),
+        CapabilityId::Search => Capability::Search(plain),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(model: &str) {
+        let text = starter(&Start {
+            workspace_dir: "/path/to/workspace".into(),
+            model_id: model.into(),
+            window: 200_000,
+            prompt: "Say \"hello\".\n".to_owned(),
+            candidate: None,
+        });
+        let checked = crate::parse(&text).unwrap().check();
+        assert_eq!(checked.refusals, []);
+        assert_eq!(checked.warnings, [""; 0]);
+        let root = checked.launch.unwrap();
+        let root = root.root();
+        for tool in &root.tools {
+            assert!(root.offers(*tool), "{tool}");
+            assert!(vocab::tools::definition(*tool, root.variants()).is_some());
+        }
+        assert_eq!(root.tools.len(), AVAILABLE.len());
+    }
+
+    #[test]
+    fn the_starter_passes_its_check() {
+        check("mock/test");
+        check("acme/coder-1");
+        check("odd-model");
+    }
+}

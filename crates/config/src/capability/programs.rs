@@ -1,0 +1,174 @@
+//! Answering with programs, and keeping them (04 §6.1; 02 §11).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Params;
+use crate::number;
+use crate::validate::{Count, Fields, Kind, Shape, Span};
+use crate::words::words;
+
+words! {
+    /// The language an agent's programs are written in.
+    Language {
+        /// TypeScript.
+        Typescript = "typescript",
+        /// JavaScript.
+        Javascript = "javascript",
+        /// Python.
+        Python = "python",
+        /// Ruby.
+        Ruby = "ruby",
+        /// PureScript.
+        Purescript = "purescript",
+        /// Java.
+        Java = "java",
+        /// Kotlin.
+        Kotlin = "kotlin",
+        /// Rust.
+        Rust = "rust",
+        /// Swift.
+        Swift = "swift",
+        /// C++.
+        Cpp = "cpp",
+        /// C#.
+        Csharp = "csharp",
+    }
+}
+
+/// How programs are written and bounded. All four are required.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResponsesAsCodeParams {
+    /// The language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Language")]
+    pub language: Option<Language>,
+    /// Seconds of guest time a program has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
+    pub timeout_secs: Option<f64>,
+    /// Bytes of memory a program has.
+    #[serde(
+        default,
+        deserialize_with = "number::read_optional_whole",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "u64", range(min = 1))]
+    pub max_memory_bytes: Option<u64>,
+    /// Which types a documentation view brings along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DocViewTypes")]
+    pub doc_view_types: Option<DocViewTypes>,
+}
+
+impl Params for ResponsesAsCodeParams {
+    const SHAPE: Shape = Shape {
+        name: "ResponsesAsCodeParams",
+        keys: &["language", "timeoutSecs", "maxMemoryBytes", "docViewTypes"],
+        required: &["language", "timeoutSecs", "maxMemoryBytes", "docViewTypes"],
+    };
+
+    fn read(fields: &Fields<'_>) -> Self {
+        Self {
+            language: fields.word("language", Language::ALL, Language::as_str),
+            timeout_secs: fields.number("timeoutSecs", Span::Positive),
+            max_memory_bytes: fields.whole("maxMemoryBytes", Count::from(1)),
+            doc_view_types: doc_view_types(fields),
+        }
+    }
+}
+
+/// Which types a documentation view brings along: all, none, or by where they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DocViewTypes {
+    /// All or none.
+    All(bool),
+    /// By where they stand in a signature.
+    Chosen(ChosenTypes),
+}
+
+/// Types by where they stand in a signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChosenTypes {
+    /// Of the value returned.
+    pub r#return: bool,
+    /// Of the arguments.
+    pub parameters: bool,
+    /// Of the failures.
+    pub errors: bool,
+}
+
+impl ChosenTypes {
+    pub(crate) const SHAPE: Shape = Shape {
+        name: "ChosenTypes",
+        keys: &["return", "parameters", "errors"],
+        required: &["return", "parameters", "errors"],
+    };
+}
+
+fn doc_view_types(fields: &Fields<'_>) -> Option<DocViewTypes> {
+    const EXPECTED: &str = "true, false, or an object of `return`, `parameters`, `errors`";
+    let (spot, node) = fields.any("docViewTypes", EXPECTED)?;
+    match &node.kind {
+        Kind::Flag(all) => Some(DocViewTypes::All(*all)),
+        Kind::Object(_) => {
+            let chosen = fields.child(spot, node, ChosenTypes::SHAPE)?;
+            let (r#return, parameters, errors) = (
+                chosen.flag("return"),
+                chosen.flag("parameters"),
+                chosen.flag("errors"),
+            );
+            Some(DocViewTypes::Chosen(ChosenTypes {
+                r#return: r#return?,
+                parameters: parameters?,
+                errors: errors?,
+            }))
+        }
+        other => {
+            fields
+                .report
+                .refuse(&spot, format!("is {other}; expected {EXPECTED}"));
+            None
+        }
+    }
+}
+
+/// How many programs are kept, under ids of which length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProgramLibraryParams {
+    /// Most recent programs kept; 0 is all.
+    #[serde(
+        default,
+        deserialize_with = "number::read_optional_whole",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "u64")]
+    pub keep: Option<u64>,
+    /// Characters of a program's id.
+    #[serde(
+        default,
+        deserialize_with = "number::read_optional_whole",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "u64", range(min = 2, max = 32))]
+    pub id_length: Option<u64>,
+}
+
+impl Params for ProgramLibraryParams {
+    const SHAPE: Shape = Shape {
+        name: "ProgramLibraryParams",
+        keys: &["keep", "idLength"],
+        required: &["keep", "idLength"],
+    };
+
+    fn read(fields: &Fields<'_>) -> Self {
+        Self {
+            keep: fields.whole("keep", Count::from(0)),
+            id_length: fields.whole("idLength", Count::between(2, 32)),
+        }
+    }
+}

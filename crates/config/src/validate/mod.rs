@@ -1,0 +1,71 @@
+//! Total validation: every value of a document judged at once (01 §3.2).
+//!
+//! First each value is judged where it stands, then what refers to something else. A value that
+//! was refused takes no part in the second step, so that one fault gives one refusal.
+//!
+//! Always true: [`Checked::launch`] is there exactly when nothing was refused.
+
+mod declarations;
+mod fields;
+mod grants;
+mod hooks;
+mod limits;
+mod machine;
+mod models;
+mod profile;
+mod references;
+mod run;
+mod settings;
+
+use std::path::PathBuf;
+
+use vocab::ids::ModelId;
+
+pub(crate) use crate::document::Kind;
+use crate::document::Object;
+use crate::launch::Launch;
+use crate::refusal::{Refusal, Report};
+pub(crate) use fields::{Count, Fields, Shape, Span};
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The typed document, where nothing was refused.
+    pub launch: Option<Launch>,
+    /// Every bad value, in the order of the document's own check.
+    pub refusals: Vec<Refusal>,
+    /// What is legal and probably not meant, a sentence each.
+    pub warnings: Vec<String>,
+    /// What could be read even so.
+    pub loose: Loose,
+}
+
+/// What later checks need, so that their refusals join the same list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loose {
+    /// The workspace, where an absolute path is written.
+    pub workspace_dir: Option<PathBuf>,
+    /// Locus and text of each whole-template override.
+    pub system_prompts: Vec<(String, String)>,
+    /// Every bound model that needs the network, once each.
+    pub live_models: Vec<ModelId>,
+    /// Every bound model that runs in the process, once each.
+    pub mock_models: Vec<ModelId>,
+}
+
+/// Judges a document.
+pub(crate) fn check(root: &Object) -> Checked {
+    let report = Report::default();
+    let (launch, loose) = run::read(&report, root);
+    let (refusals, warnings) = report.into_parts();
+    debug_assert!(
+        launch.is_some() || !refusals.is_empty(),
+        "a document without a refusal is read whole"
+    );
+    Checked {
+        launch: launch.filter(|_| refusals.is_empty()),
+        refusals,
+        warnings,
+        loose,
+    }
+}

@@ -1,0 +1,81 @@
+//! What a template may reference: these types are the documented list.
+//!
+//! A capability that is off is `None` or `false`, and always there: strict rendering refuses a
+//! name the context does not carry.
+
+use serde::Serialize;
+use vocab::operations::EndingRole;
+use vocab::tools::EndingCall;
+
+/// The variables of a system prompt, for gg's template and for an override alike.
+///
+/// Nothing here may differ between two runs of one configuration: no path, id or date.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SystemContext {
+    /// The calls that end the agent, in offered order.
+    pub endings: Vec<EndingCall>,
+    /// Whether the agent reviews another's work.
+    pub review: bool,
+    /// The working window, tokens.
+    pub window_limit: u64,
+    /// Reading files, where on.
+    pub read_file: Option<ReadFile>,
+    /// Whether writing files is on.
+    pub write_file: bool,
+    /// Whether editing files is on.
+    pub edit_file: bool,
+    /// Whether listing directories is on.
+    pub list_dir: bool,
+    /// Whether searching is on.
+    pub search: bool,
+    /// Running commands, where on.
+    pub shell: Option<Shell>,
+}
+
+impl SystemContext {
+    /// The context of an agent that has nothing but its ending calls.
+    pub fn new(role: EndingRole, window_limit: u64) -> Self {
+        Self {
+            endings: EndingCall::of_role(role).to_vec(),
+            review: role == EndingRole::Review,
+            window_limit,
+            read_file: None,
+            write_file: false,
+            edit_file: false,
+            list_dir: false,
+            search: false,
+            shell: None,
+        }
+    }
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadFile {
+    /// Lines of a read without `limit`; `null` where that means all of them.
+    pub line_cap: Option<u64>,
+    /// Whether the model is declared to take no pictures, so that they are described.
+    pub blind: bool,
+}
+
+/// How a command's output is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shell {
+    /// Whether all output also goes to files.
+    pub offload: bool,
+    /// Lines shown.
+    pub max_lines: u64,
+    /// Characters shown.
+    pub max_chars: u64,
+}
+
+/// The variables of the answer to a reply without a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MissingCall<'a> {
+    /// The calls that end the agent, in offered order.
+    pub(super) endings: &'a [EndingCall],
+}

@@ -1,0 +1,95 @@
+//! What gg says to a model: the templates of `templates/`, rendered.
+//!
+//! Strict Handlebars without escaping. Every text a model reads from gg stands in a template,
+//! tool definitions and tool results aside (R61); a template is embedded in the binary and
+//! compiled when it is first rendered, since compiling costs as much as the rest of a start.
+//!
+//! Always true: rendering one context twice gives one text, and a context holds nothing that
+//! differs between two runs of one configuration, so that runs share what a provider has cached.
+
+mod context;
+mod template;
+
+use vocab::tools::EndingCall;
+
+pub use context::{ReadFile, Shell, SystemContext};
+use template::Embedded;
+
+static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
+    "system_tool_calling",
+    include_str!("../../../../templates/system_tool_calling.hbs"),
+);
+static MISSING_CALL: Embedded = Embedded::new(
+    "missing_call",
+    include_str!("../../../../templates/missing_call.hbs"),
+);
+
+/// The name an operator's whole-template override goes by in sentences.
+const OVERRIDE: &str = "systemPrompt";
+
+/// A template that could not be used. Of gg's own it is a defect; so it is of an override that
+/// parses and does not render (01 §9.6).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PromptError {
+    /// It is not Handlebars.
+    #[error("template `{name}` does not parse at line {line}, column {column}: {reason}")]
+    Parse {
+        /// The template.
+        name: &'static str,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What the parser says, in one line.
+        reason: String,
+    },
+    /// It asks for what the context does not carry.
+    #[error("template `{name}` does not render at line {line}, column {column}: {reason}")]
+    Render {
+        /// The template.
+        name: &'static str,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What the engine says.
+        reason: String,
+    },
+}
+
+/// Renders the system prompt of a tool-calling agent: the operator's custom instructions as
+/// written, then gg's template or the one that replaces it.
+pub fn system(
+    context: &SystemContext,
+    custom_instructions: Option<&str>,
+    override_template: Option<&str>,
+) -> Result<String, PromptError> {
+    let text = match override_template {
+        None => SYSTEM_TOOL_CALLING.render(context)?,
+        Some(source) => template::render_once(OVERRIDE, source, context)?,
+    };
+    Ok(match custom_instructions {
+        Some(instructions) if !instructions.trim().is_empty() => {
+            format!("{}\n\n{text}", instructions.trim_end())
+        }
+        _ => text,
+    })
+}
+
+/// Judges a whole-template override as a launch does: whether it parses. Refused, it is answered
+/// by a sentence with line and column.
+pub fn check_override(source: &str) -> Result<(), String> {
+    template::parse(OVERRIDE, source).map_err(|error| error.to_string())
+}
+
+/// Answers a reply that called no tool (`missing_completion_no_call`).
+pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
+    MISSING_CALL.render(&context::MissingCall { endings })
+}
+
+/// Every embedded template: its name, and its source as a console shows it.
+pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    [&SYSTEM_TOOL_CALLING, &MISSING_CALL]
+        .into_iter()
+        .map(|template| (template.name, template.source))
+}

@@ -1,0 +1,289 @@
+//! What a model reads, kept as golden files, and the rules its words are written under.
+
+use context::prompts::{self, PromptError, ReadFile, Shell, SystemContext};
+use proptest::prelude::*;
+use serde_json::Value;
+use vocab::operations::{EndingRole, OPERATIONS};
+use vocab::tools::{
+    EndingCall, ReadMode, ReadPolicy, ShellMode, ShellPolicy, ToolName, Variants, definition,
+    ending_definition,
+};
+
+fn off() -> SystemContext {
+    SystemContext::new(EndingRole::Standard, 200_000)
+}
+
+fn on() -> SystemContext {
+    SystemContext {
+        read_file: Some(ReadFile {
+            line_cap: Some(250),
+            blind: true,
+        }),
+        write_file: true,
+        edit_file: true,
+        list_dir: true,
+        search: true,
+        shell: Some(Shell {
+            offload: true,
+            max_lines: 250,
+            max_chars: 4096,
+        }),
+        ..off()
+    }
+}
+
+fn render(context: &SystemContext) -> String {
+    prompts::system(context, None, None).expect("gg's own template renders")
+}
+
+/// One capability switched off in everything that is on, and the same one alone switched on.
+fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
+    macro_rules! section {
+        ($field:ident, $none:expr) => {{
+            let (mut without, mut alone) = (on(), off());
+            without.$field = $none;
+            alone.$field = on().$field;
+            (stringify!($field), without, alone)
+        }};
+    }
+    vec![
+        section!(read_file, None),
+        section!(write_file, false),
+        section!(edit_file, false),
+        section!(list_dir, false),
+        section!(search, false),
+        section!(shell, None),
+    ]
+}
+
+#[test]
+fn system_prompt_with_everything_on() {
+    insta::assert_snapshot!(render(&on()));
+}
+
+#[test]
+fn system_prompt_with_everything_off() {
+    insta::assert_snapshot!(render(&off()));
+}
+
+#[test]
+fn system_prompt_of_a_reviewer() {
+    insta::assert_snapshot!(render(&SystemContext::new(EndingRole::Review, 8_000)));
+}
+
+#[test]
+fn answer_to_a_reply_without_a_call() {
+    let answers: Vec<_> = [EndingRole::Standard, EndingRole::Review]
+        .map(|role| prompts::missing_call(EndingCall::of_role(role)).unwrap())
+        .into();
+    insta::assert_snapshot!(answers.join("\n"));
+}
+
+#[test]
+fn a_capability_contributes_its_lines_and_off_not_a_byte() {
+    let (everything, nothing) = (render(&on()), render(&off()));
+    for (name, without, alone) in sections() {
+        let added: Vec<_> = {
+            let alone = render(&alone);
+            assert_ne!(alone, nothing, "{name}");
+            alone
+                .lines()
+                .filter(|line| !nothing.contains(line))
+                .map(str::to_owned)
+                .collect()
+        };
+        assert_eq!(added.len(), 1, "{name}");
+        let expected = everything.replace(&format!("{}\n", added[0]), "");
+        assert_eq!(render(&without), expected, "{name}");
+    }
+}
+
+#[test]
+fn the_values_a_run_configured_are_interpolated() {
+    assert!(render(&SystemContext::new(EndingRole::Standard, 123_457)).contains("123457"));
+}
+
+#[test]
+fn only_a_blind_model_is_told_that_pictures_are_described() {
+    let mut context = on();
+    assert!(render(&context).contains("Pictures cannot be shown to you"));
+    context.read_file = Some(ReadFile {
+        line_cap: None,
+        blind: false,
+    });
+    assert!(!render(&context).to_lowercase().contains("picture"));
+}
+
+#[test]
+fn each_role_is_told_its_own_ending_calls_alone() {
+    for (role, other) in [
+        (EndingRole::Standard, EndingRole::Review),
+        (EndingRole::Review, EndingRole::Standard),
+    ] {
+        let system = render(&SystemContext::new(role, 1));
+        let answer = prompts::missing_call(EndingCall::of_role(role)).unwrap();
+        for text in [system, answer] {
+            for call in EndingCall::of_role(role) {
+                assert!(text.contains(&format!("`{call}`")), "{text}");
+            }
+            for call in EndingCall::of_role(other) {
+                assert!(!text.contains(call.as_str()), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn custom_instructions_stand_ahead_as_they_are_written() {
+    let instructions = "Use {{tabs}} & \"quotes\" <b>.\n";
+    let text = prompts::system(&on(), Some(instructions), None).unwrap();
+    let rest = text
+        .strip_prefix("Use {{tabs}} & \"quotes\" <b>.\n\n")
+        .unwrap();
+    assert_eq!(rest, render(&on()));
+    assert_eq!(prompts::system(&on(), Some(" \n"), None).unwrap(), rest);
+}
+
+#[test]
+fn an_override_replaces_the_template_and_may_reference_the_same_context() {
+    let source = "Lines: {{shell.maxLines}} & {{#if search}}search{{/if}}{{#if review}}no{{/if}}\n";
+    assert_eq!(prompts::check_override(source), Ok(()));
+    let text = prompts::system(&on(), None, Some(source)).unwrap();
+    assert_eq!(text, "Lines: 250 & search");
+    let text = prompts::system(&on(), Some("First."), Some(source)).unwrap();
+    assert_eq!(text, "First.\n\nLines: 250 & search");
+}
+
+#[test]
+fn gg_s_own_template_is_an_override_that_changes_nothing() {
+    let (_, source) = prompts::templates().next().unwrap();
+    for context in [on(), off()] {
+        assert_eq!(
+            prompts::system(&context, None, Some(source)).unwrap(),
+            render(&context)
+        );
+    }
+}
+
+#[test]
+fn an_override_that_does_not_parse_is_told_where() {
+    let told: Vec<_> = [
+        "fine\nthen {{#if shell}} open",
+        "{{/if}}",
+        "a {{ b",
+        "{{#if a}}{{/each}}",
+    ]
+    .map(|source| prompts::check_override(source).unwrap_err())
+    .into();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn an_override_that_asks_for_what_is_not_there_parses_and_fails_to_render() {
+    let source = "one\n{{workspaceDir}}";
+    assert_eq!(prompts::check_override(source), Ok(()));
+    let error = prompts::system(&on(), None, Some(source)).unwrap_err();
+    assert!(
+        matches!(error, PromptError::Render { line: 2, .. }),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("workspaceDir"), "{error}");
+}
+
+#[test]
+fn a_first_request_with_every_tool_stays_small() {
+    let variants = Variants {
+        read: Some(ReadPolicy {
+            mode: ReadMode::DefaultCap,
+            line_cap: 250,
+        }),
+        shell: Some(ShellPolicy {
+            mode: ShellMode::Offload,
+            max_lines: 250,
+            max_chars: 4096,
+        }),
+    };
+    let tools = ToolName::ALL
+        .iter()
+        .filter_map(|tool| definition(*tool, variants));
+    let endings = EndingCall::of_role(EndingRole::Standard)
+        .iter()
+        .map(|call| ending_definition(*call));
+    let schemas: usize = tools
+        .chain(endings)
+        .map(|tool| {
+            tool.name.len() + tool.description.len() + tool.parameters.to_string().len() + 80
+        })
+        .sum();
+    let prompt = render(&on()).len();
+    assert!(prompt < 2_500, "{prompt}");
+    assert!(prompt + schemas < 7_500, "{prompt} + {schemas}");
+}
+
+#[test]
+fn every_name_a_template_asks_for_is_one_the_context_carries() {
+    let mut context = serde_json::to_value(on()).unwrap();
+    context["this"] = Value::Null;
+    for (name, source) in prompts::templates() {
+        for expression in expressions(source) {
+            for path in expression.split_whitespace().filter(|word| is_path(word)) {
+                let pointer = format!("/{}", path.replace('.', "/"));
+                assert!(
+                    context.pointer(&pointer).is_some(),
+                    "{name}: {{{{{expression}}}}}"
+                );
+            }
+        }
+    }
+}
+
+fn expressions(source: &str) -> impl Iterator<Item = &str> {
+    let opened = source.split("{{").skip(1);
+    opened.filter_map(|rest| rest.split_once("}}").map(|(inside, _)| inside))
+}
+
+fn is_path(word: &str) -> bool {
+    word != "else" && word.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+#[test]
+fn no_template_names_a_catalogued_call() {
+    for (name, source) in prompts::templates() {
+        for row in OPERATIONS {
+            assert!(!source.contains(row.id), "{name} names {}", row.id);
+        }
+    }
+}
+
+#[test]
+fn every_template_of_the_folder_is_embedded() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../templates");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut embedded: Vec<_> = prompts::templates()
+        .map(|(name, _)| format!("{name}.hbs"))
+        .collect();
+    files.sort();
+    embedded.sort();
+    assert_eq!(files, embedded);
+}
+
+proptest! {
+    #[test]
+    fn judging_an_override_never_panics(parts in proptest::collection::vec(
+        prop_oneof![
+            Just("{{"), Just("}}"), Just("{{{"), Just("}}}"), Just("#if"), Just("/if"),
+            Just("else"), Just("#each"), Just("~"), Just("!--"), Just("--"), Just(">"), Just("&"),
+            Just("^"), Just("@first"), Just("this"), Just("."), Just("("), Just(")"), Just("|"),
+            Just("as"), Just(" "), Just("\n"), Just("\r\n"), Just("é"), Just("\\"), Just("\""),
+            Just("["), Just("="), Just("{{#if a}}"), Just("{{/if}}"), Just("{{*inline \"x\"}}"),
+        ], 0..24)
+    ) {
+        let source = parts.concat();
+        if prompts::check_override(&source).is_ok() {
+            let _ = prompts::system(&on(), None, Some(&source));
+        }
+    }
+}

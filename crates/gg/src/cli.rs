@@ -1,0 +1,329 @@
+//! The command line: every command, option and line of help.
+//!
+//! Only words stand here; what a command does is in its file under `commands`. A command is listed
+//! when it works. `gg --config FILE` is `gg run FILE` by another spelling, with the same options.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+/// A headless coding-agent harness: one launch document in, one session of agents over a
+/// workspace, the event stream on stdout.
+#[derive(Debug, Parser)]
+#[command(
+    name = "gg",
+    version,
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    after_help = "Exit codes of a session: 0 it ended by itself or was canceled; 1 the launch was \
+                  refused, the root's model call failed, or gg has a defect; 3 an agent reached a \
+                  ceiling. Every other command: 0 done, 1 not done."
+)]
+struct Arguments {
+    /// Run the session of a launch document: the same as `gg run FILE`
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: RunOptions,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What gg was asked to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run one session; its events go to stdout as NDJSON
+    ///
+    /// SIGINT, SIGTERM or the launch document's cancel file end the session in an orderly way; a
+    /// second signal ends it at once.
+    Run(RunArgs),
+    /// Say everything that is wrong with a launch document, and run nothing
+    ///
+    /// Prints each refusal with its place in the document and exits 1, or prints `FILE: ok` and
+    /// exits 0. Creates and changes nothing.
+    Check(CheckArgs),
+    /// Print the JSON Schema of the launch document
+    Schema,
+    /// Write a launch document to start from
+    ///
+    /// One agent with every tool of this build. As written without options it runs at once, on a
+    /// model that looks around and finishes.
+    New(NewArgs),
+    /// Play a built-in session: a model that is a script, with real files and real commands
+    ///
+    /// It writes a small browser game, runs a check that fails, mends the mistake and finishes.
+    /// Needs no network and no key. Its stream stays in DIR as `telemetry.ndjson`.
+    Demo(DemoArgs),
+    /// Show how messages went between the actors of a run, from the log that `--flow` wrote
+    Flow(FlowArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands into a directory
+    Man(ManArgs),
+}
+
+/// `gg run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The launch document, as JSON
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+/// The options of `gg run` and `gg --config`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RunOptions {
+    /// Also write the stream to DIR/telemetry.ndjson; DIR is created
+    #[arg(long, value_name = "DIR")]
+    pub(crate) run_dir: Option<PathBuf>,
+
+    /// Log every message between actors to FILE, for `gg flow`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flow: Option<PathBuf>,
+
+    /// The replies of all `mock/` models, as JSON; without it each is a built-in script by name
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mock_script: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// The first option given, as it is written.
+    fn given(&self) -> Option<&'static str> {
+        [
+            (self.run_dir.is_some(), "--run-dir"),
+            (self.flow.is_some(), "--flow"),
+            (self.mock_script.is_some(), "--mock-script"),
+        ]
+        .into_iter()
+        .find_map(|(given, name)| given.then_some(name))
+    }
+}
+
+/// `gg check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The launch document, as JSON
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The replies the session's `mock/` models would be given, as for `gg run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mock_script: Option<PathBuf>,
+}
+
+/// `gg new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The document to write; refused where it exists
+    #[arg(value_name = "FILE", default_value = "launch.json")]
+    pub(crate) file: PathBuf,
+
+    /// The directory the agent works in; it has to exist
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) workspace: PathBuf,
+
+    /// The agent's model: an OpenRouter id, or `mock/test`, which answers without network or key
+    #[arg(long, value_name = "ID", default_value = "mock/test")]
+    pub(crate) model: String,
+
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 200_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) window: u64,
+
+    /// Who serves the model, as its endpoints listing spells it; required for a live model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The quantization that provider serves, as the listing spells it
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "unknown",
+        requires = "provider"
+    )]
+    pub(crate) quantization: String,
+
+    /// The task
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prompt: Option<String>,
+}
+
+/// `gg demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where the game is written: a new or empty directory, or that of an earlier demo
+    #[arg(value_name = "DIR", default_value = "gg-demo")]
+    pub(crate) dir: PathBuf,
+}
+
+/// `gg flow`.
+#[derive(Debug, Args)]
+pub(crate) struct FlowArgs {
+    /// The log that `gg run --flow FILE` wrote
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// What to make of it
+    #[arg(long, value_enum, default_value_t = FlowFormat::Table)]
+    pub(crate) format: FlowFormat,
+
+    /// Write to FILE instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Of the table: rows of each ranking
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub(crate) top: usize,
+
+    /// Of the diagram: messages left out at the start, in the order of handling
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) skip: usize,
+
+    /// Of the diagram: messages shown
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) limit: usize,
+}
+
+/// What `gg flow` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FlowFormat {
+    /// The slowest and the most frequent edges, as text
+    Table,
+    /// A Mermaid sequence diagram of a window of messages
+    Mermaid,
+    /// A Chrome trace of all messages, for a trace viewer such as ui.perfetto.dev
+    Trace,
+}
+
+/// `gg completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell it is for
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `gg man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Where the pages are written, one a command; omitted: the page of `gg` goes to stdout
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Reads a command line, program name first. The error carries help and version texts too: it
+/// knows whether it belongs on stderr.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let Arguments {
+        config,
+        options,
+        command,
+    } = Arguments::try_parse_from(arguments)?;
+    match (config, command) {
+        (Some(file), _) => Ok(Command::Run(RunArgs { file, options })),
+        (None, Some(command)) => Ok(command),
+        (None, None) => {
+            let option = options.given().unwrap_or("this");
+            Err(Arguments::command().error(
+                ErrorKind::MissingRequiredArgument,
+                format!("{option} needs a session to run: add --config FILE"),
+            ))
+        }
+    }
+}
+
+/// The whole command line, for completions and manual pages.
+pub(crate) fn command_line() -> clap::Command {
+    Arguments::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Command, clap::Error> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn refusal(line: &str) -> clap::Error {
+        match read(line) {
+            Ok(command) => panic!("`{line}` was read as {command:?}"),
+            Err(error) => error,
+        }
+    }
+
+    #[test]
+    fn the_definition_holds_together() {
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn config_is_another_spelling_of_run() {
+        for line in [
+            "gg run a.json --run-dir r --flow f --mock-script m",
+            "gg --config a.json --run-dir r --flow f --mock-script m",
+            "gg --mock-script m --flow=f --run-dir=r --config=a.json",
+        ] {
+            let Ok(Command::Run(run)) = read(line) else {
+                panic!("`{line}` is no run");
+            };
+            assert_eq!(run.file, PathBuf::from("a.json"));
+            assert_eq!(run.options.run_dir, Some(PathBuf::from("r")));
+            assert_eq!(run.options.flow, Some(PathBuf::from("f")));
+            assert_eq!(run.options.mock_script, Some(PathBuf::from("m")));
+        }
+    }
+
+    #[test]
+    fn bad_command_lines_belong_on_stderr_and_help_does_not() {
+        for line in [
+            "gg",
+            "gg run",
+            "gg fly",
+            "gg --run-dir r",
+            "gg --config",
+            "gg --config a.json check b.json",
+            "gg run a.json b.json",
+            "gg flow f --format plot",
+            "gg flow f --limit -1",
+            "gg new --window 0",
+            "gg completions ksh",
+        ] {
+            assert!(refusal(line).use_stderr(), "{line}");
+        }
+        for line in ["gg --help", "gg --version", "gg run --help", "gg help flow"] {
+            assert!(!refusal(line).use_stderr(), "{line}");
+        }
+        let message = refusal("gg --flow f").to_string();
+        assert!(message.contains("--flow needs a session"), "{message}");
+    }
+
+    #[test]
+    fn version_is_one_line_with_the_name_in_front() {
+        let version = refusal("gg --version").to_string();
+        assert_eq!(version, format!("gg {}\n", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn help_reads_as_reviewed() {
+        let mut text = String::new();
+        let mut root = command_line();
+        root.build();
+        text.push_str(&root.render_long_help().to_string());
+        for command in root.get_subcommands_mut() {
+            if command.get_name() != "help" {
+                text.push_str(&format!("\n==== {}\n\n", command.get_name()));
+                text.push_str(&command.render_long_help().to_string());
+            }
+        }
+        insta::assert_snapshot!(text);
+    }
+}

@@ -1,0 +1,71 @@
+//! The commands, one file each. A command answers with the exit code it ends with, or with an error
+//! that becomes one sentence on stderr and exit code 1.
+
+mod check;
+mod completions;
+mod demo;
+mod flow;
+mod man;
+mod new;
+mod run;
+mod schema;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use actors::launch::Surroundings;
+use anyhow::Context as _;
+use config::Document;
+use provider::mock::Script;
+use provider::openrouter::{Credential, DEFAULT_BASE_URL};
+
+use crate::cli::Command;
+
+/// Exit code of a command that did what it was asked to.
+const DONE: u8 = 0;
+/// Exit code of a refusal.
+const REFUSED: u8 = 1;
+
+/// Carries a command out.
+pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyhow::Result<u8> {
+    match command {
+        Command::Run(args) => run::run(args, credential),
+        Command::Check(args) => check::run(&args),
+        Command::Schema => schema::run(),
+        Command::New(args) => new::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Flow(args) => flow::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}
+
+/// A launch document whose syntax holds.
+fn read_document(file: &Path) -> anyhow::Result<Document> {
+    let name = file.display();
+    let bytes =
+        fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
+    config::parse_bytes(&bytes).with_context(|| format!("the launch document `{name}`"))
+}
+
+/// What a launch meets beside its document: the mock script of the command line, and the gateway
+/// the environment names.
+fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
+    let base_url = std::env::var("OPENROUTER_BASE_URL")
+        .ok()
+        .filter(|url| !url.trim().is_empty())
+        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    Surroundings { mock_script, base_url }
+}
+
+/// The script that stands for mock models.
+fn read_script(file: &Path) -> anyhow::Result<Arc<Script>> {
+    let name = file.display();
+    let text = fs::read_to_string(file)
+        .with_context(|| format!("the mock script `{name}` cannot be read"))?;
+    match Script::from_json(&text) {
+        Ok(script) => Ok(Arc::new(script)),
+        Err(fault) => anyhow::bail!("the mock script `{name}`: {fault}"),
+    }
+}

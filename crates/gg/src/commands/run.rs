@@ -1,0 +1,57 @@
+//! `gg run`: one session from a launch document to an exit code.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use actors::launch;
+use actors::run::{self, RunOptions};
+use actors::telemetry::Outputs;
+use anyhow::Context as _;
+use provider::openrouter::{Credential, Endpoint};
+
+use super::{REFUSED, read_document, read_script, surroundings};
+use crate::cli::RunArgs;
+
+/// Runs the session and answers the exit code.
+pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
+    let RunArgs { file, options } = arguments;
+    let document = read_document(&file)?;
+    let script = options.mock_script.as_deref().map(read_script).transpose()?;
+    let tee = options.run_dir.as_deref().map(tee_into).transpose()?;
+    let outputs = Outputs { stdout: Box::new(io::stdout()), tee };
+    let surroundings = surroundings(script);
+
+    let prepared = match launch::check(&document, &surroundings) {
+        Ok(prepared) => prepared,
+        Err(refusals) => {
+            eprintln!("{}", config::refusal::report(&refusals));
+            launch::refuse(&document, &refusals, outputs)
+                .context("the refusal's stream cannot be written")?;
+            return Ok(REFUSED);
+        }
+    };
+    let endpoint = if prepared.needs_gateway() {
+        let endpoint = Endpoint::new(&surroundings.base_url, credential);
+        Some(endpoint.map_err(|fault| anyhow::anyhow!(fault))?)
+    } else {
+        None
+    };
+    let report = run::run(RunOptions { prepared, outputs, flow: options.flow, endpoint })
+        .context("the session cannot start")?;
+    if let Some(error) = &report.error {
+        eprintln!("gg: {}: {error}", report.status);
+    }
+    if let Some(error) = &report.stream.tee_error {
+        eprintln!("gg: the copy of the stream is incomplete: {error}");
+    }
+    Ok(report.exit_code)
+}
+
+fn tee_into(dir: &Path) -> anyhow::Result<Box<dyn io::Write + Send>> {
+    fs::create_dir_all(dir)
+        .with_context(|| format!("the run directory {} cannot be made", dir.display()))?;
+    let path = dir.join("telemetry.ndjson");
+    let file = File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+    Ok(Box::new(file))
+}

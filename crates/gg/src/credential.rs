@@ -1,0 +1,74 @@
+//! The gateway's key, taken out of the environment before anything else runs (R23).
+//!
+//! A process that starts with `OPENROUTER_API_KEY` replaces itself by one without it, and hands
+//! the key over on a pipe that is the new process's standard input, which gg does not otherwise
+//! read. The new process reads it to the end and makes itself non-dumpable. So no command, no
+//! record and no `/proc/<gg>/environ` carries the key.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+
+use provider::openrouter::Credential;
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+/// The variable the key arrives in.
+const VARIABLE: &str = "OPENROUTER_API_KEY";
+
+/// The first argument of a process that finds the key on its standard input. Nobody types it.
+const HANDED_OVER: &str = "--credential-on-stdin";
+
+/// What fits into a pipe before anybody reads; no key comes near it.
+const LONGEST: usize = 16 * 1024;
+
+/// Takes the key, and gives back the arguments the user wrote.
+///
+/// Where the environment holds a key this does not return: the process is replaced.
+pub(crate) fn take(mut arguments: Vec<OsString>) -> io::Result<(Option<Credential>, Vec<OsString>)> {
+    if arguments.get(1).is_some_and(|first| first == HANDED_OVER) {
+        arguments.remove(1);
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+        let mut key = String::new();
+        io::stdin().lock().take(LONGEST as u64).read_to_string(&mut key)?;
+        return Ok((Some(Credential::new(key)), arguments));
+    }
+    match std::env::var(VARIABLE) {
+        Err(std::env::VarError::NotPresent) => Ok((None, arguments)),
+        Err(std::env::VarError::NotUnicode(_)) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{VARIABLE} is no valid UTF-8; set it to the key as the gateway gave it"),
+        )),
+        Ok(key) if key.trim().len() > LONGEST => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{VARIABLE} holds {} bytes; a key has some dozens", key.len()),
+        )),
+        Ok(key) => Err(replace_process(key.trim(), &arguments)),
+    }
+}
+
+/// Becomes the same program without the variable. Returns only where that fails.
+fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
+    let piped = io::pipe().and_then(|(reader, mut writer)| {
+        writer.write_all(key.as_bytes())?;
+        Ok(reader)
+    });
+    let reader = match piped {
+        Ok(reader) => reader,
+        Err(error) => return error,
+    };
+    let (program, rest) = match arguments.split_first() {
+        Some((program, rest)) => (program.clone(), rest),
+        None => (OsString::from("gg"), &[][..]),
+    };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "there is no arbiter yet, and this replaces the process rather than starting one"
+    )]
+    std::process::Command::new("/proc/self/exe")
+        .arg0(program)
+        .arg(HANDED_OVER)
+        .args(rest)
+        .env_remove(VARIABLE)
+        .stdin(reader)
+        .exec()
+}

@@ -1,0 +1,326 @@
+//! A reply, assembled from the chunks of a completion stream.
+//!
+//! [`Assembly`] takes the data of each event, or one whole answer, and gives a [`Reply`] or the
+//! [`Fault`] that the chunks amount to. It reads what servers send in the field: texts that are
+//! `null` or lists of parts, calls without index or id, arguments that are objects, errors inside
+//! a stream of status 200 (R25).
+//!
+//! Always true: a reply that is given was whole, named no provider but the one asked (R11), and
+//! its calls' arguments are JSON (R42). What arrived before a fault is never part of a reply.
+
+mod calls;
+mod chunk;
+mod text;
+
+use std::sync::Arc;
+
+pub(crate) use calls::settle_arguments;
+pub use calls::unique_ids;
+use serde_json::value::RawValue;
+use vocab::ids::{GenerationId, ProviderName};
+use vocab::message::ToolCall;
+
+use self::calls::Calls;
+use self::chunk::{CallDelta, Choice, Chunk, Delta};
+use self::text::Text;
+use crate::fault::{self, Discarded, Fault, excerpt};
+use crate::price::UsageReport;
+
+/// Bytes of chunks that one reply may take.
+pub const LARGEST_REPLY: usize = 64 * 1024 * 1024;
+
+/// What a model answered, whole.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Its text; `None` where it has none.
+    pub text: Option<Arc<str>>,
+    /// Its reasoning as readable text; `None` where none was sent.
+    pub reasoning: Option<Arc<str>>,
+    /// Its calls, in order. Ids are as received: [`unique_ids`] makes them fit to be used.
+    pub calls: Vec<ToolCall>,
+    /// As the provider gave it; `None` where it gave none (F07).
+    pub finish_reason: Option<String>,
+    /// What the provider accounted.
+    pub usage: Option<UsageReport>,
+    /// Who served it, where named.
+    pub provider: Option<ProviderName>,
+    /// The gateway's id of it.
+    pub generation: Option<GenerationId>,
+}
+
+/// What a piece of an answer brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Content, reasoning or arguments of calls: what restarts the stall clock (F05).
+    pub moved: bool,
+    /// The end of the stream was announced.
+    pub done: bool,
+}
+
+/// A reply in the making.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    asked: Option<ProviderName>,
+    bytes: usize,
+    text: Text,
+    refusal: Text,
+    reasoning: Text,
+    reasoning_aside: Text,
+    calls: Calls,
+    finish_reason: Option<String>,
+    usage: Option<UsageReport>,
+    provider: Option<ProviderName>,
+    generation: Option<GenerationId>,
+    any_choice: bool,
+    done: bool,
+}
+
+impl Assembly {
+    /// The start of a reply to a request that allowed `asked` alone.
+    pub fn new(asked: Option<ProviderName>) -> Self {
+        Self {
+            asked,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the data of one event. After the end was announced, nothing counts any more.
+    pub fn push(&mut self, data: &[u8]) -> Result<Progress, Fault> {
+        let data = data.trim_ascii();
+        let mut moved = false;
+        if data == b"[DONE]" {
+            self.done = true;
+        } else if !data.is_empty() && !self.done {
+            self.bytes += data.len();
+            if self.bytes > LARGEST_REPLY {
+                return Err(self.unreadable(format!("it is larger than {LARGEST_REPLY} bytes")));
+            }
+            moved = self.chunk(data)?;
+        }
+        Ok(Progress {
+            moved,
+            done: self.done,
+        })
+    }
+
+    /// Takes an answer that is one JSON object instead of a stream.
+    pub fn push_whole(&mut self, body: &[u8]) -> Result<(), Fault> {
+        self.push(body)?;
+        if !self.any_choice {
+            return Err(self.unreadable(format!("it holds no choice: {}", excerpt(body))));
+        }
+        self.done = true;
+        Ok(())
+    }
+
+    /// Whether everything a reply needs has arrived: its finish reason or the announced end.
+    pub const fn is_whole(&self) -> bool {
+        self.done || self.finish_reason.is_some()
+    }
+
+    /// Who serves it, once named.
+    pub const fn provider(&self) -> Option<&ProviderName> {
+        self.provider.as_ref()
+    }
+
+    /// The end of the answer.
+    ///
+    /// An answer that ends without finish reason and without `[DONE]` was cut: what it holds may
+    /// be half of what was said.
+    pub fn finish(mut self) -> Result<Reply, Fault> {
+        if !self.is_whole() || !self.any_choice {
+            let why = if self.any_choice {
+                "the stream ended before the reply did"
+            } else {
+                "the stream ended without a reply"
+            };
+            return Err(Fault::Transport {
+                why: why.to_owned(),
+                provider: self.provider,
+            });
+        }
+        match self.finish_reason.as_deref() {
+            Some("length") => return Err(Fault::LengthCapped(Box::new(self.discard()))),
+            Some("error") => {
+                return Err(Fault::Server {
+                    status: 500,
+                    retry_after: None,
+                    body: "the finish reason is `error`".to_owned(),
+                    provider: self.provider,
+                });
+            }
+            _ => {}
+        }
+        let calls = match std::mem::take(&mut self.calls) {
+            calls if calls.is_empty() => Vec::new(),
+            calls => match calls.clone().settle() {
+                Ok(settled) => settled,
+                Err(why) => {
+                    self.calls = calls;
+                    return Err(self.unreadable(why));
+                }
+            },
+        };
+        let first_of = |texts: [Text; 2]| {
+            let text = texts.into_iter().find(|text| !text.is_empty());
+            text.map(|text| Arc::from(text.into_string()))
+        };
+        Ok(Reply {
+            text: first_of([self.text, self.refusal]),
+            reasoning: first_of([self.reasoning, self.reasoning_aside]),
+            calls,
+            finish_reason: self.finish_reason,
+            usage: self.usage,
+            provider: self.provider,
+            generation: self.generation,
+        })
+    }
+
+    fn chunk(&mut self, data: &[u8]) -> Result<bool, Fault> {
+        // A derived struct would take an array for an object.
+        let parsed = if data.starts_with(b"{") {
+            serde_json::from_slice::<Chunk<'_>>(data).map_err(|error| error.to_string())
+        } else {
+            Err("a chunk is no JSON object".to_owned())
+        };
+        let chunk = match parsed {
+            Ok(chunk) => chunk,
+            Err(why) => return Err(self.unreadable(format!("{why}: {}", excerpt(data)))),
+        };
+        if self.generation.is_none() {
+            self.generation = chunk::word(chunk.id).map(GenerationId::from);
+        }
+        if let Some(name) = chunk::word(chunk.provider) {
+            self.served_by(name)?;
+        }
+        if let Some(error) = chunk::error(chunk.error) {
+            return Err(fault::of_error_object(error, self.provider.clone()));
+        }
+        if chunk::word(chunk.object).as_deref() == Some("error") {
+            let whole: &RawValue = match serde_json::from_slice(data) {
+                Ok(whole) => whole,
+                Err(error) => return Err(self.unreadable(error.to_string())),
+            };
+            return Err(fault::of_error_object(whole, self.provider.clone()));
+        }
+        if let Some(usage) = chunk.usage.and_then(UsageReport::read) {
+            self.usage = Some(usage);
+        }
+        let Some(choices) = chunk.choices else {
+            return Ok(false);
+        };
+        let choices: Vec<Choice<'_>> = match serde_json::from_str(choices.get()) {
+            Ok(choices) => choices,
+            Err(error) => {
+                return Err(self.unreadable(format!("its choices: {error}: {}", excerpt(data))));
+            }
+        };
+        let mut moved = false;
+        for choice in choices {
+            // One answer is asked for; a server that sends more is heard on the first.
+            if chunk::index(choice.index).unwrap_or(0) == 0 {
+                moved |= self.choice(&choice)?;
+            }
+        }
+        Ok(moved)
+    }
+
+    fn served_by(&mut self, name: String) -> Result<(), Fault> {
+        if self
+            .provider
+            .as_ref()
+            .is_some_and(|known| known.as_str() == name)
+        {
+            return Ok(());
+        }
+        let served = ProviderName::from(name);
+        if let Some(asked) = &self.asked
+            && !asked.same_as(&served)
+        {
+            return Err(Fault::ProviderMismatch {
+                asked: asked.clone(),
+                served,
+            });
+        }
+        self.provider = Some(served);
+        Ok(())
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>) -> Result<bool, Fault> {
+        if let Some(error) = chunk::error(choice.error) {
+            return Err(fault::of_error_object(error, self.provider.clone()));
+        }
+        self.any_choice = true;
+        let mut moved = false;
+        if let Some(delta) = choice.delta {
+            moved = self.delta(delta, false)?;
+        } else if let Some(message) = choice.message
+            && self.text.is_empty()
+            && self.calls.is_empty()
+        {
+            // Beside deltas a whole message would say everything twice.
+            moved = self.delta(message, true)?;
+        }
+        if self.finish_reason.is_none() {
+            self.finish_reason = chunk::word(choice.finish_reason);
+        }
+        Ok(moved)
+    }
+
+    fn delta(&mut self, delta: &RawValue, whole: bool) -> Result<bool, Fault> {
+        let delta: Delta<'_> = match serde_json::from_str(delta.get()) {
+            Ok(delta) => delta,
+            Err(error) => {
+                let at = excerpt(delta.get().as_bytes());
+                return Err(self.unreadable(format!("a delta: {error}: {at}")));
+            }
+        };
+        let mut moved = chunk::add_text(delta.content, &mut self.text);
+        moved |= chunk::add_text(delta.refusal, &mut self.refusal);
+        // The same thought may be sent under two names; the first name counts.
+        if !chunk::add_text(delta.reasoning, &mut self.reasoning)
+            && !chunk::add_text(delta.reasoning_content, &mut self.reasoning)
+        {
+            chunk::add_text(delta.reasoning_details, &mut self.reasoning_aside);
+            moved |= chunk::holds_anything(delta.reasoning_details);
+        } else {
+            moved = true;
+        }
+        if let Some(calls) = delta.tool_calls {
+            let entries: Vec<CallDelta<'_>> = match serde_json::from_str(calls.get()) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    let at = excerpt(calls.get().as_bytes());
+                    return Err(self.unreadable(format!("its tool calls: {error}: {at}")));
+                }
+            };
+            match self.calls.add(&entries, whole) {
+                Ok(grew) => moved |= grew,
+                Err(why) => return Err(self.unreadable(why)),
+            }
+        }
+        Ok(moved)
+    }
+
+    /// The fault of an answer that cannot be read, with what had arrived.
+    pub(crate) fn unreadable(&mut self, why: String) -> Fault {
+        Fault::Parse {
+            why,
+            discarded: Box::new(self.discard()),
+        }
+    }
+
+    fn discard(&mut self) -> Discarded {
+        let mut content = std::mem::take(&mut self.text).into_string();
+        self.calls.write_arguments(&mut content);
+        Discarded {
+            content,
+            usage: self.usage.take(),
+            provider: self.provider.clone(),
+            generation: self.generation.take(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,441 @@
+//! From the JSON a model wrote to a call that can be carried out.
+//!
+//! Every fault of one call is named in one sentence, unknown keys beside the known ones, so that a
+//! model mends all of it at once. Empty, blank and `null` arguments are `{}` (R42), and a `null`
+//! member is an absent one.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use vocab::failure::{Failure, FailureClass};
+use vocab::tools::ToolName;
+
+/// What a command may take when its call does not say.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What a command may take at most, whatever its call says.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Matches `search` returns when its call does not say.
+const DEFAULT_MATCHES: u64 = 50;
+
+/// Matches `search` returns at most.
+const MAX_MATCHES: u64 = 200;
+
+/// One call of a tool of this crate, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// `read_file`
+    ReadFile(ReadFile),
+    /// `write_file`
+    WriteFile(WriteFile),
+    /// `edit_file`
+    EditFile(EditFile),
+    /// `list_dir`
+    ListDir(ListDir),
+    /// `search`
+    Search(Search),
+    /// `shell`
+    Shell(Shell),
+}
+
+/// `read_file`: a window of a text file, or a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    /// The file.
+    pub path: String,
+    /// The first line, from 1.
+    pub offset: Option<u64>,
+    /// Lines to return, 1 or more; absent, the read mode decides.
+    pub limit: Option<u64>,
+}
+
+/// `write_file`: a whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteFile {
+    /// The file.
+    pub path: String,
+    /// Exactly what it will hold.
+    pub contents: String,
+}
+
+/// `edit_file`: one replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditFile {
+    /// The file.
+    pub path: String,
+    /// The text that occurs once; not empty.
+    pub old_string: String,
+    /// What stands there afterwards; another text.
+    pub new_string: String,
+}
+
+/// `list_dir`: one directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListDir {
+    /// The directory; absent, the working directory.
+    pub path: Option<String>,
+}
+
+/// `search`: files by regular expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// A Rust regular expression, not blank.
+    pub query: String,
+    /// A file or directory; absent, the working directory.
+    pub path: Option<String>,
+    /// Matches to return, 1 to 200.
+    pub limit: u64,
+}
+
+/// `shell`: one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shell {
+    /// As given to `sh -c`; not blank.
+    pub command: String,
+    /// What it may take, at most [`MAX_TIMEOUT`].
+    pub timeout: Duration,
+}
+
+/// Reads the arguments of a call.
+///
+/// # Errors
+///
+/// `invalid-argument` for text that is no JSON object, unknown keys, missing or wrong values;
+/// `unavailable` for a tool this crate does not serve.
+pub fn parse(tool: ToolName, arguments: &str) -> Result<Call, Failure> {
+    let known: &'static [&'static str] = match tool {
+        ToolName::ReadFile => &["path", "offset", "limit"],
+        ToolName::WriteFile => &["path", "contents"],
+        ToolName::EditFile => &["path", "oldString", "newString"],
+        ToolName::ListDir => &["path"],
+        ToolName::Search => &["query", "path", "limit"],
+        ToolName::Shell => &["command", "timeoutSecs"],
+        _ => {
+            let message = format!("`{tool}` does not act on a workspace");
+            return Err(Failure::new(FailureClass::Unavailable, message));
+        }
+    };
+    let mut given = Arguments::read(arguments, known)?;
+    let call = match tool {
+        ToolName::ReadFile => Call::ReadFile(ReadFile {
+            path: given.path("path"),
+            offset: given.count("offset"),
+            limit: given.count("limit"),
+        }),
+        ToolName::WriteFile => Call::WriteFile(WriteFile {
+            path: given.path("path"),
+            contents: given.text("contents"),
+        }),
+        ToolName::EditFile => Call::EditFile(given.edit()),
+        ToolName::ListDir => Call::ListDir(ListDir { path: given.optional_path("path") }),
+        ToolName::Search => Call::Search(Search {
+            query: given.filled("query"),
+            path: given.optional_path("path"),
+            limit: given.count("limit").unwrap_or(DEFAULT_MATCHES).min(MAX_MATCHES),
+        }),
+        _ => Call::Shell(Shell { command: given.command(), timeout: given.timeout("timeoutSecs") }),
+    };
+    given.finish(tool)?;
+    Ok(call)
+}
+
+/// The members of an argument object, and what was found wrong with them.
+struct Arguments {
+    members: Map<String, Value>,
+    known: &'static [&'static str],
+    faults: Vec<String>,
+}
+
+impl Arguments {
+    fn read(text: &str, known: &'static [&'static str]) -> Result<Self, Failure> {
+        let members = if text.trim().is_empty() {
+            Map::new()
+        } else {
+            match serde_json::from_str(text) {
+                Ok(Value::Object(members)) => members,
+                Ok(Value::Null) => Map::new(),
+                Ok(other) => {
+                    return Err(Failure::invalid(format!(
+                        "the arguments are {}; expected a JSON object",
+                        described(&other)
+                    )));
+                }
+                Err(error) => {
+                    return Err(Failure::invalid(format!("the arguments are not JSON: {error}")));
+                }
+            }
+        };
+        Ok(Self { members, known, faults: Vec::new() })
+    }
+
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.members.shift_remove(key).filter(|value| !value.is_null())
+    }
+
+    fn optional_text(&mut self, key: &str) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) => Some(text),
+            other => {
+                self.faults.push(format!("`{key}` is {}; expected a string", described(&other)));
+                None
+            }
+        }
+    }
+
+    /// A text that has to be there; empty where it was not, which is a fault then.
+    fn text(&mut self, key: &str) -> String {
+        let faults = self.faults.len();
+        self.optional_text(key).unwrap_or_else(|| {
+            if self.faults.len() == faults {
+                self.faults.push(format!("`{key}` is missing"));
+            }
+            String::new()
+        })
+    }
+
+    fn filled(&mut self, key: &str) -> String {
+        let faults = self.faults.len();
+        let text = self.text(key);
+        if self.faults.len() == faults && text.trim().is_empty() {
+            self.faults.push(format!("`{key}` is blank"));
+        }
+        text
+    }
+
+    fn optional_path(&mut self, key: &str) -> Option<String> {
+        let path = self.optional_text(key);
+        if path.as_deref() == Some("") {
+            self.faults.push(format!("`{key}` is empty"));
+        }
+        path
+    }
+
+    fn path(&mut self, key: &str) -> String {
+        let faults = self.faults.len();
+        let path = self.text(key);
+        if self.faults.len() == faults && path.is_empty() {
+            self.faults.push(format!("`{key}` is empty"));
+        }
+        path
+    }
+
+    fn command(&mut self) -> String {
+        let command = self.filled("command");
+        if command.contains('\0') {
+            self.faults.push("`command` holds a NUL character, which no command can".to_owned());
+        }
+        command
+    }
+
+    fn edit(&mut self) -> EditFile {
+        let path = self.path("path");
+        let faults = self.faults.len();
+        let edit = EditFile {
+            path,
+            old_string: self.text("oldString"),
+            new_string: self.text("newString"),
+        };
+        if self.faults.len() == faults {
+            if edit.old_string.is_empty() {
+                self.faults.push("`oldString` is empty; give the text to replace".to_owned());
+            } else if edit.old_string == edit.new_string {
+                self.faults.push("`oldString` and `newString` are equal".to_owned());
+            }
+        }
+        edit
+    }
+
+    /// A whole number from 1. `3.0` is one, as JSON Schema has it.
+    fn count(&mut self, key: &str) -> Option<u64> {
+        let value = self.take(key)?;
+        let number = value.as_u64().or_else(|| {
+            let float = value.as_f64()?;
+            #[expect(clippy::cast_sign_loss, reason = "checked to lie between 1 and 2^53")]
+            (float.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(&float))
+                .then_some(float as u64)
+        });
+        match number {
+            Some(number) if number > 0 => Some(number),
+            _ => {
+                self.faults.push(format!(
+                    "`{key}` is {}; expected a whole number, 1 or more",
+                    described(&value)
+                ));
+                None
+            }
+        }
+    }
+
+    fn timeout(&mut self, key: &str) -> Duration {
+        let Some(value) = self.take(key) else {
+            return DEFAULT_TIMEOUT;
+        };
+        match value.as_f64() {
+            Some(secs) if secs > 0.0 && secs.is_finite() => {
+                // At least a nanosecond, since no time at all is no positive number.
+                Duration::from_secs_f64(secs.min(MAX_TIMEOUT.as_secs_f64()))
+                    .max(Duration::from_nanos(1))
+            }
+            _ => {
+                self.faults.push(format!(
+                    "`{key}` is {}; expected a number of seconds above 0",
+                    described(&value)
+                ));
+                DEFAULT_TIMEOUT
+            }
+        }
+    }
+
+    fn finish(mut self, tool: ToolName) -> Result<(), Failure> {
+        let unknown: Vec<_> = self.members.keys().filter(|key| !self.known.contains(&&***key)).collect();
+        if !unknown.is_empty() {
+            let noun = if unknown.len() == 1 { "is no argument" } else { "are no arguments" };
+            let fault = format!("{} {noun}", listed(&unknown));
+            self.faults.push(fault);
+        }
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::invalid(format!(
+            "{}; `{tool}` takes {}",
+            self.faults.join("; "),
+            listed(self.known)
+        )))
+    }
+}
+
+/// Names in a sentence: `` `a`, `b` and `c` ``.
+fn listed(names: &[impl std::fmt::Display]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A JSON value in a sentence: a scalar as written, anything longer by its kind.
+fn described(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(tool: ToolName, arguments: &str) -> String {
+        let failure = parse(tool, arguments).unwrap_err();
+        assert_eq!(failure.class, FailureClass::InvalidArgument);
+        failure.message
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_the_known_ones() {
+        assert_eq!(
+            fault(ToolName::Shell, r#"{"command":"ls","cwd":"/"}"#),
+            "`cwd` is no argument; `shell` takes `command` and `timeoutSecs`"
+        );
+        assert_eq!(
+            fault(ToolName::ReadFile, r#"{"path":"a","lines":3}"#),
+            "`lines` is no argument; `read_file` takes `path`, `offset` and `limit`"
+        );
+    }
+
+    #[test]
+    fn blank_arguments_are_an_empty_object() {
+        for blank in ["", " \n", "null", "{}"] {
+            let call = parse(ToolName::ListDir, blank).unwrap();
+            assert_eq!(call, Call::ListDir(ListDir::default()));
+        }
+        assert_eq!(
+            fault(ToolName::WriteFile, ""),
+            "`path` is missing; `contents` is missing; `write_file` takes `path` and `contents`"
+        );
+    }
+
+    #[test]
+    fn every_fault_of_a_call_is_named_at_once() {
+        assert_eq!(
+            fault(ToolName::ReadFile, r#"{"path":7,"offset":0,"limit":1.5,"x":1,"y":2}"#),
+            "`path` is 7; expected a string; `offset` is 0; expected a whole number, 1 or more; \
+             `limit` is 1.5; expected a whole number, 1 or more; `x` and `y` are no arguments; \
+             `read_file` takes `path`, `offset` and `limit`"
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        assert_eq!(
+            fault(ToolName::ListDir, "[1]"),
+            "the arguments are an array; expected a JSON object"
+        );
+        assert!(fault(ToolName::ListDir, "{").starts_with("the arguments are not JSON: "));
+    }
+
+    #[test]
+    fn null_members_are_absent_ones() {
+        let call = parse(ToolName::ReadFile, r#"{"path":"a","offset":null,"limit":3.0}"#).unwrap();
+        let expected = ReadFile { path: "a".to_owned(), offset: None, limit: Some(3) };
+        assert_eq!(call, Call::ReadFile(expected));
+    }
+
+    #[test]
+    fn a_timeout_is_any_positive_number_clamped_to_a_day() {
+        let timeout = |arguments: &str| match parse(ToolName::Shell, arguments) {
+            Ok(Call::Shell(shell)) => shell.timeout,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(timeout(r#"{"command":"ls"}"#), DEFAULT_TIMEOUT);
+        assert_eq!(
+            timeout(r#"{"command":"ls","timeoutSecs":0.25}"#),
+            Duration::from_millis(250)
+        );
+        assert_eq!(timeout(r#"{"command":"ls","timeoutSecs":1e300}"#), MAX_TIMEOUT);
+        assert!(timeout(r#"{"command":"ls","timeoutSecs":1e-300}"#) > Duration::ZERO);
+        for bad in ["0", "-1", "\"3\"", "true", "1e400"] {
+            fault(ToolName::Shell, &format!(r#"{{"command":"ls","timeoutSecs":{bad}}}"#));
+        }
+    }
+
+    #[test]
+    fn a_search_limit_is_capped_and_never_zero() {
+        let limit = |limit: &str| {
+            let arguments = format!(r#"{{"query":"x","limit":{limit}}}"#);
+            parse(ToolName::Search, &arguments).map(|call| match call {
+                Call::Search(search) => search.limit,
+                other => panic!("{other:?}"),
+            })
+        };
+        assert_eq!(limit("null"), Ok(50));
+        assert_eq!(limit("9999"), Ok(200));
+        assert!(limit("0").is_err());
+    }
+
+    #[test]
+    fn empty_and_equal_texts_are_no_edit() {
+        for (old, new) in [("", "a"), ("a", "a")] {
+            let arguments =
+                serde_json::json!({ "path": "f", "oldString": old, "newString": new }).to_string();
+            fault(ToolName::EditFile, &arguments);
+        }
+        for blank in ["", "  "] {
+            let arguments = serde_json::json!({ "command": blank, "query": blank }).to_string();
+            fault(ToolName::Shell, &arguments);
+            fault(ToolName::Search, &arguments);
+        }
+    }
+
+    #[test]
+    fn a_tool_of_another_crate_is_unavailable() {
+        let failure = parse(ToolName::Fork, "{}").unwrap_err();
+        assert_eq!(failure.class, FailureClass::Unavailable);
+    }
+}
