@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{DONE, REFUSED, read_document, read_script};
+use actors::launch::{self, Surroundings};
+
+use super::{DONE, REFUSED, base_url, read_document, read_script};
 use crate::cli::CheckArgs;
 use crate::output;
 
@@ -11,7 +13,11 @@ use crate::output;
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let document = read_document(&args.file)?;
     let script = args.mock_script.as_deref().map(read_script).transpose()?;
-    match actors::launch::check(&document, script.as_ref()) {
+    let surroundings = Surroundings {
+        mock_script: script.as_ref(),
+        base_url: &base_url(),
+    };
+    match launch::check(&document, &surroundings) {
         Ok(prepared) => {
             let mut text = String::new();
             for warning in &prepared.warnings {

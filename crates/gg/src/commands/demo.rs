@@ -5,12 +5,12 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use actors::launch;
+use actors::launch::{self, Surroundings};
 use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
-use provider::openrouter::base_url_from_env;
+use provider::openrouter::DEFAULT_BASE_URL;
 
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
@@ -22,9 +22,13 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let script = Script::from_json(&script::text()?)
         .map_err(|fault| anyhow::anyhow!("the demo's script: {fault}"))?;
     let dir = folder::prepare(&args.dir)?;
-    let document =
-        config::parse(&document::text(&dir)).context("the demo's launch document")?;
-    let prepared = launch::check(&document, Some(&Arc::new(script)))
+    let document = config::parse(&document::text(&dir)).context("the demo's launch document")?;
+    let script = Arc::new(script);
+    let surroundings = Surroundings {
+        mock_script: Some(&script),
+        base_url: DEFAULT_BASE_URL,
+    };
+    let prepared = launch::check(&document, &surroundings)
         .map_err(|refusals| anyhow::anyhow!(config::refusal::report(&refusals)))
         .context("the demo")?;
     let stream = dir.join(folder::STREAM);
@@ -44,8 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
             tee: Some(Box::new(copy)),
         },
         flow: None,
-        base_url: base_url_from_env(),
-        credential: None,
+        endpoint: None,
     })
     .context("the session cannot start")?;
     output::print(&closing(&dir))?;
@@ -86,7 +89,10 @@ mod tests {
 
     #[test]
     fn a_path_with_blanks_is_still_one_link() {
-        assert_eq!(file_url(Path::new("/a b/ü#.html")), "file:///a%20b/%C3%BC%23.html");
+        assert_eq!(
+            file_url(Path::new("/a b/ü#.html")),
+            "file:///a%20b/%C3%BC%23.html"
+        );
     }
 
     #[test]

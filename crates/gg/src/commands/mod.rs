@@ -17,7 +17,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
-use provider::openrouter::Credential;
+use provider::openrouter::{Credential, DEFAULT_BASE_URL};
 
 use crate::cli::Command;
 
@@ -40,12 +40,20 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
     }
 }
 
+/// Where the gateway is, as the environment names it.
+fn base_url() -> String {
+    match std::env::var("OPENROUTER_BASE_URL") {
+        Ok(url) if !url.is_empty() => url,
+        _ => DEFAULT_BASE_URL.to_owned(),
+    }
+}
+
 /// A launch document whose syntax holds.
 fn read_document(file: &Path) -> anyhow::Result<Document> {
     let name = file.display();
     let bytes =
         fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
-    config::parse_bytes(&bytes).with_context(|| format!("the launch document `{name}`"))
+    config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
 }
 
 /// The script that stands for mock models.
