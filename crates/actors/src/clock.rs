@@ -7,7 +7,21 @@ use tokio::time::Instant;
 /// Milliseconds since the Unix epoch.
 pub fn now_ms() -> i64 {
     // Before 1970 the figure is not worth a failure.
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Microseconds since the Unix epoch.
+pub fn now_us() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_micros() as i64)
+}
+
+/// A moment as RFC 3339 in UTC, microseconds where there are any.
+pub fn timestamp(at_us: i64) -> String {
+    jiff::Timestamp::from_microsecond(at_us).map_or_else(|_| at_us.to_string(), |at| at.to_string())
 }
 
 /// The run clock: when the session started and when it must end.
@@ -33,7 +47,8 @@ impl RunClock {
 
     /// Time left; `None` where the ceiling is not armed.
     pub fn left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Whether the ceiling has been met.

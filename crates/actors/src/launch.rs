@@ -37,6 +37,14 @@ pub struct Prepared {
     pub scripts: HashMap<ModelId, Arc<Script>>,
 }
 
+impl Prepared {
+    /// Whether any bound model is served over the network.
+    pub fn needs_gateway(&self) -> bool {
+        let mut bound = self.launch.capability_set.agents.iter();
+        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+    }
+}
+
 /// The version this binary reports.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -44,18 +52,18 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const COMMIT: Option<&str> = option_env!("GG_COMMIT");
 
 /// What a launch meets beside its document.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// The script given for models without a built-in one.
-    pub mock_script: Option<&'a Arc<Script>>,
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The script given for every mock model.
+    pub mock_script: Option<Arc<Script>>,
     /// The gateway's address, as the environment names it.
-    pub base_url: &'a str,
+    pub base_url: String,
 }
 
 /// Checks a document against itself and against its surroundings. Every refusal, in one list.
 pub fn check(
     document: &Document,
-    surroundings: &Surroundings<'_>,
+    surroundings: &Surroundings,
 ) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
@@ -78,28 +86,32 @@ pub fn check(
         }
     }
     if !checked.loose.live_models.is_empty()
-        && let Err(message) = Endpoint::new(surroundings.base_url, None)
+        && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
-        refusals.push(Refusal { locus: "environment".to_owned(), message, hint: None });
+        refusals.push(Refusal {
+            locus: "environment".to_owned(),
+            message,
+            hint: None,
+        });
     }
     let mut scripts = HashMap::new();
     for model in &checked.loose.mock_models {
         let name = model.as_str().trim_start_matches("mock/");
-        match surroundings.mock_script.cloned().or_else(|| Script::built_in(name).map(Arc::new)) {
+        match surroundings
+            .mock_script
+            .cloned()
+            .or_else(|| Script::built_in(name).map(Arc::new))
+        {
             Some(script) => {
                 scripts.insert(model.clone(), script);
             }
             None => refusals.push(Refusal {
                 locus: format!("model `{model}`"),
                 message: format!("there is no built-in mock script `{name}`"),
-                hint: Some(format!(
-                    "give a script with --mock-script FILE, or bind one of: {}",
-                    Script::built_in_names()
-                        .iter()
-                        .map(|name| format!("mock/{name}"))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )),
+                hint: Some(
+                    "give a script with --mock-script FILE, or bind mock/test, which has one"
+                        .to_owned(),
+                ),
             }),
         }
     }
@@ -147,7 +159,11 @@ pub fn prepare_workspace(dir: &Path) -> io::Result<()> {
     if let Some(info) = exclude.parent() {
         std::fs::create_dir_all(info)?;
     }
-    let gap = if present.is_empty() || present.ends_with('\n') { "" } else { "\n" };
+    let gap = if present.is_empty() || present.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
     std::fs::write(&exclude, format!("{present}{gap}/.gg/\n"))
 }
 
@@ -196,7 +212,12 @@ pub fn refuse(
     let session = SessionId::from(document.session_id().unwrap_or_default());
     let stream = Stream::start(session, outputs.stdout, outputs.tee, Box::new(|| ()))?;
     let at_ms = now_ms();
-    let line = |event| Emission { at_ms, agent: None, turn: None, event };
+    let line = |event| Emission {
+        at_ms,
+        agent: None,
+        turn: None,
+        event,
+    };
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: document.raw("capabilitySet").map(Into::into),
         model_providers: document.raw("modelProviders").map(Into::into),
@@ -218,7 +239,10 @@ pub fn refuse(
     lines.push(line(Event::SessionEnded(SessionEnded {
         status: EndStatus::LaunchRefused,
         exit_code: 1,
-        error: Some(format!("{} values of the launch document are refused", refusals.len())),
+        error: Some(format!(
+            "{} values of the launch document are refused",
+            refusals.len()
+        )),
     })));
     stream.send(lines);
     Ok(stream.finish())

@@ -55,13 +55,24 @@ impl<A: Actor> fmt::Debug for Link<A> {
 impl<A: Actor> Link<A> {
     /// A link to a new actor, held by the run itself until it is handed on.
     pub(crate) fn new(address: Addr<A>, name: &str, tap: Option<&Tap>) -> Self {
-        let meter = tap.map(|tap| Meter { tap: tap.clone(), depth: Arc::default() });
-        Self { address, to: name.into(), from: "run".into(), meter }
+        let meter = tap.map(|tap| Meter {
+            tap: tap.clone(),
+            depth: Arc::default(),
+        });
+        Self {
+            address,
+            to: name.into(),
+            from: "run".into(),
+            meter,
+        }
     }
 
     /// The same link, held by another.
     pub fn held_by(&self, holder: &str) -> Self {
-        Self { from: holder.into(), ..self.clone() }
+        Self {
+            from: holder.into(),
+            ..self.clone()
+        }
     }
 
     /// The name of the actor it leads to.
@@ -81,7 +92,10 @@ impl<A: Actor> Link<A> {
     }
 
     /// Sends at once and resolves with the answer; an error where the receiver is gone.
-    pub fn ask<M>(&self, message: M) -> impl Future<Output = Result<M::Result, MailboxError>> + use<A, M>
+    pub fn ask<M>(
+        &self,
+        message: M,
+    ) -> impl Future<Output = Result<M::Result, MailboxError>> + use<A, M>
     where
         M: Message + Send + 'static,
         M::Result: Send,
@@ -143,11 +157,11 @@ where
         return actor.receive(routed.message, context);
     };
     let begun = Instant::now();
-    let at_ms = clock::now_ms();
+    let at_us = clock::now_us();
     let depth = stamp.meter.depth.fetch_sub(1, Ordering::Relaxed);
     let reply = actor.receive(routed.message, context);
     stamp.meter.tap.handled(Handled {
-        at_ms,
+        at_us,
         from: stamp.from,
         to: stamp.to,
         message: short_name::<M>(),

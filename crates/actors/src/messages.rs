@@ -106,6 +106,20 @@ pub struct RunEnd {
     pub error: Option<String>,
 }
 
+impl RunEnd {
+    /// The end of a run whose supervisor is gone.
+    pub(crate) fn unsupervised(error: String) -> Self {
+        Self {
+            status: EndStatus::InternalError,
+            defect: Some(error.clone()),
+            mismatch: false,
+            any_breach: false,
+            limit_hit: None,
+            error: Some(error),
+        }
+    }
+}
+
 /// Every agent is to stop. From the supervisor to the scheduler and every agent; one-way.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]

@@ -9,7 +9,10 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::panic::AssertUnwindSafe;
 use std::sync::Once;
+
+use futures_util::FutureExt;
 
 thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -21,7 +24,9 @@ pub fn install_hook() {
     INSTALLED.call_once(|| {
         std::panic::set_hook(Box::new(|info| {
             let text = describe(info.payload());
-            let place = info.location().map_or_else(String::new, |at| format!(" at {at}"));
+            let place = info
+                .location()
+                .map_or_else(String::new, |at| format!(" at {at}"));
             let thread = std::thread::current();
             let thread = thread.name().unwrap_or("unnamed").to_owned();
             tracing::error!("panic on thread `{thread}`{place}: {text}");
@@ -43,6 +48,14 @@ fn describe(payload: &(dyn Any + Send)) -> String {
         .map(|text| (*text).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic whose value is no text".to_owned())
+}
+
+/// Runs a future to its end, or to its panic: the panic's text where it raised one. Net 1.
+pub async fn outlive<T>(life: impl Future<Output = T>) -> Result<T, String> {
+    AssertUnwindSafe(life)
+        .catch_unwind()
+        .await
+        .map_err(|_| last())
 }
 
 /// Reports the death of the actor that holds it, if it dies unwinding.
@@ -69,5 +82,65 @@ impl Drop for DeathWatch {
 impl std::fmt::Debug for DeathWatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DeathWatch")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use actix::{Actor, Context, Handler, Message};
+
+    use super::*;
+
+    #[derive(Message)]
+    #[rtype(result = "()")]
+    struct Trip;
+
+    struct Fragile {
+        _death: DeathWatch,
+    }
+
+    impl Actor for Fragile {
+        type Context = Context<Self>;
+    }
+
+    impl Handler<Trip> for Fragile {
+        type Result = ();
+
+        fn handle(&mut self, _: Trip, _: &mut Self::Context) {
+            panic!("tripped");
+        }
+    }
+
+    #[actix::test]
+    async fn a_panic_in_a_future_is_an_outcome_with_its_text() {
+        install_hook();
+        assert_eq!(outlive(async { 7 }).await, Ok(7));
+        let text = outlive(async { panic!("over here") })
+            .await
+            .map(|(): ()| ())
+            .unwrap_err();
+        assert!(text.starts_with("over here at "), "{text}");
+    }
+
+    #[actix::test]
+    async fn an_actor_that_dies_in_a_handler_is_reported_and_its_caller_released() {
+        install_hook();
+        let (report, reports) = mpsc::channel();
+        let death = DeathWatch::new(move |text| report.send(text).unwrap());
+        let fragile = Fragile { _death: death }.start();
+        assert!(
+            fragile.send(Trip).await.is_err(),
+            "the caller meets a closed mailbox"
+        );
+        assert!(reports.recv().unwrap().starts_with("tripped at "));
+    }
+
+    #[test]
+    fn an_actor_dropped_in_order_is_no_death() {
+        let (report, reports) = mpsc::channel();
+        drop(DeathWatch::new(move |text| report.send(text).unwrap()));
+        assert!(reports.recv().is_err());
     }
 }

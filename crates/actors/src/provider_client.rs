@@ -14,17 +14,17 @@ use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint};
 use provider::reply::Reply;
-use provider::request::{self, Candidate, Head, ModelRequest};
+use provider::request::{self, Candidate, Head};
 use provider::schedule::{CallError, Decision, Fault, RetrySchedule};
 use record::event::{Event, LogLevel, ProviderFault};
-use vocab::ids::{AgentId, ModelId, ProviderName, RoutingKey, Slug};
+use vocab::ids::{AgentId, ModelId, ProviderName, RoutingKey};
 
 use crate::clock::RunClock;
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{Complete, Completion, RaiseDefect};
 use crate::panics::DeathWatch;
-use crate::stop::{StopCause, StopWatch};
+use crate::stop::StopCause;
 use crate::supervisor::Supervisor;
 use crate::telemetry::{Telemetry, Voice};
 
@@ -61,12 +61,19 @@ pub enum Source {
 impl Source {
     /// A gateway, asked for one provider.
     pub(crate) fn gateway(endpoint: Endpoint, candidate: Option<Candidate>) -> Self {
-        Self::Gateway { endpoint, candidate, http: RefCell::default() }
+        Self::Gateway {
+            endpoint,
+            candidate,
+            http: RefCell::default(),
+        }
     }
 
     /// A script.
     pub(crate) fn mock(script: Arc<Script>) -> Self {
-        Self::Mock { script, players: RefCell::default() }
+        Self::Mock {
+            script,
+            players: RefCell::default(),
+        }
     }
 }
 
@@ -168,7 +175,10 @@ impl Receive<Complete> for ProviderClient {
 impl Shared {
     /// Attempts until there is a reply, the schedule is spent, or the run stops.
     async fn complete(self: Rc<Self>, mut call: Complete) -> Result<Completion, CallFailure> {
-        let voice = Voice { telemetry: self.telemetry.clone(), agent: Some(call.agent.clone()) };
+        let voice = Voice {
+            telemetry: self.telemetry.clone(),
+            agent: Some(call.agent.clone()),
+        };
         let mut schedule = RetrySchedule::new(self.limits.max_retries, self.limits.max_delay);
         let mut retries = 0;
         loop {
@@ -212,7 +222,11 @@ impl Shared {
 
     async fn attempt(&self, call: &Complete) -> Result<Reply, Fault> {
         match &self.source {
-            Source::Gateway { endpoint, candidate, http } => {
+            Source::Gateway {
+                endpoint,
+                candidate,
+                http,
+            } => {
                 let http = Self::client(http, endpoint)?;
                 let body = request::body(
                     &Head {

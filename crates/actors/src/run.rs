@@ -20,6 +20,7 @@ use record::journal::{Header, Journal, Recorder, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tools::shell::{GRACE, Runner};
 use vocab::ids::{ModelId, ProviderName, RoutingKey};
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
@@ -72,7 +73,7 @@ pub struct RunReport {
 pub struct Shared {
     pub(crate) launch: Arc<Launch>,
     pub(crate) clock: RunClock,
-    pub(crate) runner: tools::shell::Runner,
+    pub(crate) runner: Runner,
     pub(crate) mask: Mask,
     stores: Mutex<StoreIds>,
     warned_unpriced: AtomicBool,
@@ -88,7 +89,9 @@ impl Shared {
     /// The provider a model's requests name.
     pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
         let candidates = self.launch.model_providers.get(model)?;
-        candidates.first().map(|candidate| candidate.provider.clone())
+        candidates
+            .first()
+            .map(|candidate| candidate.provider.clone())
     }
 
     /// The modules of a fresh agent, with stores of its own.
@@ -132,23 +135,33 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
 }
 
 async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport> {
-    let RunOptions { prepared, outputs, endpoint, .. } = options;
+    let RunOptions {
+        prepared,
+        outputs,
+        endpoint,
+        ..
+    } = options;
     let launch = Arc::clone(&prepared.launch);
     let limits = launch.capability_set.limits.clone();
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, tap.as_ref())?;
-    let voice = Voice { telemetry: telemetry.held_by("run"), agent: None };
+    let key = endpoint
+        .as_ref()
+        .and_then(Endpoint::credential)
+        .map(Credential::expose);
+    let telemetry = start_telemetry(&prepared, outputs, &routing_key, key, tap.as_ref())?;
+    let voice = Voice {
+        telemetry: telemetry.held_by("run"),
+        agent: None,
+    };
     open_record(&prepared, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
         clock,
-        runner: tools::shell::Runner::new(&routing_key)?,
-        mask: Mask::new(
-            endpoint.as_ref().and_then(Endpoint::credential).map(Credential::expose),
-        ),
+        runner: Runner::new(&routing_key),
+        mask: Mask::new(key),
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
     });
@@ -158,7 +171,13 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let cast = Cast {
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
-            &prepared, &routing_key, clock, endpoint.as_ref(), &supervisor, &telemetry, tap.as_ref(),
+            &prepared,
+            &routing_key,
+            clock,
+            endpoint.as_ref(),
+            &supervisor,
+            &telemetry,
+            tap.as_ref(),
         ),
         telemetry: telemetry.clone(),
     };
@@ -170,7 +189,13 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     };
     Supervisor::start(mailbox, &supervisor, setup, cast, tap);
 
-    let end = await_end(&supervisor, launch.cancel_file.as_deref(), &mut signals, &shared).await;
+    let end = await_end(
+        &supervisor,
+        launch.cancel_file.as_deref(),
+        &mut signals,
+        &shared,
+    )
+    .await;
     epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
 }
 
@@ -178,8 +203,10 @@ fn start_telemetry(
     prepared: &Prepared,
     outputs: Outputs,
     routing_key: &RoutingKey,
+    credential: Option<&str>,
     tap: Option<&Tap>,
 ) -> io::Result<Link<Telemetry>> {
+    let mask = credential.and_then(record::mask::Mask::new);
     let launch = &prepared.launch;
     let journal = Journal::start(
         &launch.workspace_dir.join(".gg/replay.ndjson"),
@@ -194,9 +221,9 @@ fn start_telemetry(
                 commit: COMMIT.map(str::to_owned),
             },
         },
-        None,
+        mask.clone(),
     );
-    Telemetry::start(launch.session_id.clone(), outputs, journal, tap)
+    Telemetry::start(launch.session_id.clone(), outputs, mask, journal, tap)
 }
 
 /// The first lines of the stream and of the journal.
@@ -214,7 +241,11 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         windows: launch.model_windows.clone(),
         limits: limits.clone(),
     })));
-    voice.log(LogLevel::Info, Some("limits_armed"), armed(&launch.capability_set.limits));
+    voice.log(
+        LogLevel::Info,
+        Some("limits_armed"),
+        armed(&launch.capability_set.limits),
+    );
     for warning in &prepared.warnings {
         voice.log(LogLevel::Warn, Some("launch"), warning.clone());
     }
@@ -231,7 +262,10 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         // Late, so that no run waits for it: the journal takes the last seed it is given.
         let head = tokio::task::spawn_blocking(move || crate::launch::git_head(&workspace)).await;
         if let Ok(Some(baseline)) = head {
-            telemetry.tell(KeepSeed(Seed { baseline: Some(baseline), ..seed }));
+            telemetry.tell(KeepSeed(Seed {
+                baseline: Some(baseline),
+                ..seed
+            }));
         }
     });
 }
@@ -277,7 +311,11 @@ fn start_clients(
         max_retries: limits.max_model_retries(),
         max_delay: limits.model_retry_max_delay(),
     };
-    let bound = launch.capability_set.agents.iter().map(|profile| &profile.model_id);
+    let bound = launch
+        .capability_set
+        .agents
+        .iter()
+        .map(|profile| &profile.model_id);
     let mut clients = HashMap::new();
     for model in bound {
         if clients.contains_key(model) {
@@ -287,7 +325,11 @@ fn start_clients(
             (Some(script), _) => Source::mock(Arc::clone(script)),
             (None, Some(endpoint)) => Source::gateway(
                 endpoint.clone(),
-                launch.model_providers.get(model).and_then(|list| list.first()).map(candidate),
+                launch
+                    .model_providers
+                    .get(model)
+                    .and_then(|list| list.first())
+                    .map(candidate),
             ),
             // A launch with a live model carries a gateway; an agent that finds no client for its
             // model ends as a defect.
@@ -323,7 +365,11 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: launch.model_windows.get(&profile.model_id).copied().unwrap_or_default(),
+        window_limit: launch
+            .model_windows
+            .get(&profile.model_id)
+            .copied()
+            .unwrap_or_default(),
         profile,
     }
 }
@@ -362,7 +408,9 @@ async fn await_end(
     if let Some(path) = &cancel_file
         && supervisor::exists(Arc::clone(path)).await
     {
-        supervisor.tell(Cancel { origin: format!("the cancel file {}", path.display()) });
+        supervisor.tell(Cancel {
+            origin: format!("the cancel file {}", path.display()),
+        });
     }
     let mut end = std::pin::pin!(supervisor.ask(Begin));
     let mut signaled = false;
@@ -370,13 +418,9 @@ async fn await_end(
     loop {
         tokio::select! {
             end = &mut end => {
-                return end.unwrap_or_else(|error| RunEnd {
-                    status: EndStatus::InternalError,
-                    defect: true,
-                    mismatch: false,
-                    any_breach: false,
-                    limit_hit: None,
-                    error: Some(format!("the supervisor is gone ({error}): {}", panics::last())),
+                return end.unwrap_or_else(|error| {
+                    let why = format!("the supervisor is gone ({error}): {}", panics::last());
+                    RunEnd::unsupervised(why)
                 });
             }
             name = signals.next() => {
@@ -407,7 +451,7 @@ async fn epilogue(
     limits: &Limits,
 ) -> io::Result<RunReport> {
     let left = {
-        let mut ending = std::pin::pin!(shared.runner.end_all());
+        let mut ending = std::pin::pin!(shared.runner.end_all(GRACE));
         loop {
             tokio::select! {
                 left = &mut ending => break left,
@@ -419,12 +463,19 @@ async fn epilogue(
         voice.log(
             LogLevel::Warn,
             Some("left_running"),
-            format!("process group {} was still running and was ended: {}", group.id, group.command),
+            format!(
+                "process group {} was still running and was ended: {}",
+                group.group, group.command
+            ),
         );
     }
     let status = end.status;
-    let code = exit_code(status, end.defect, end.mismatch, end.any_breach);
-    voice.log(LogLevel::Info, Some("ended"), format!("run ended as {status}, exit code {code}"));
+    let code = exit_code(status, end.defect.is_some(), end.mismatch, end.any_breach);
+    voice.log(
+        LogLevel::Info,
+        Some("ended"),
+        format!("run ended as {status}, exit code {code}"),
+    );
     let gone = |_| io::Error::other(format!("telemetry died: {}", panics::last()));
     let journal = telemetry.ask(CloseJournal).await.map_err(gone)?;
     let conclusion = Conclusion {
@@ -436,8 +487,17 @@ async fn epilogue(
         capture_bytes: journal.bytes,
         capture_stopped: journal.stopped,
     };
-    let stream =
-        telemetry.ask(Conclude { conclusion, error: end.error.clone() }).await.map_err(gone)?;
-    Ok(RunReport { exit_code: code, status, error: end.error, stream })
+    let stream = telemetry
+        .ask(Conclude {
+            conclusion,
+            error: end.error.clone(),
+        })
+        .await
+        .map_err(gone)?;
+    Ok(RunReport {
+        exit_code: code,
+        status,
+        error: end.error,
+        stream,
+    })
 }
-

@@ -10,6 +10,7 @@ use std::time::Duration;
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use record::event::{Emission, Event, SessionEnded};
 use record::journal::{Journal, JournalReport};
+use record::mask::Mask;
 use record::stream::{QUEUE_LINES, Stream, StreamReport};
 use record::summary::Fold;
 use tokio::sync::oneshot;
@@ -60,6 +61,7 @@ impl Telemetry {
     pub(crate) fn start(
         session: SessionId,
         outputs: Outputs,
+        mask: Option<Mask>,
         journal: Journal,
         tap: Option<&Tap>,
     ) -> io::Result<Link<Self>> {
@@ -67,11 +69,12 @@ impl Telemetry {
         context.set_mailbox_capacity(SHARED_MAILBOX);
         let link = Link::new(context.address(), "telemetry", tap);
         let waker = link.held_by("stream");
-        let stream = Stream::start(
+        let stream = Stream::start_masked(
             session,
             outputs.stdout,
             outputs.tee,
             Box::new(move || waker.tell(RoomAgain)),
+            mask,
         )?;
         context.run(Self {
             stream: Some(stream),
@@ -111,12 +114,16 @@ impl Telemetry {
     }
 
     fn has_room(&self) -> bool {
-        self.stream.as_ref().is_none_or(|stream| stream.backlog() < QUEUE_LINES)
+        self.stream
+            .as_ref()
+            .is_none_or(|stream| stream.backlog() < QUEUE_LINES)
     }
 
     /// Reports a broken standard output, once.
     fn report_broken(&mut self) {
-        let Some(reason) = self.stream.as_ref().and_then(Stream::broken) else { return };
+        let Some(reason) = self.stream.as_ref().and_then(Stream::broken) else {
+            return;
+        };
         if let Some(alarm) = self.alarm.take() {
             alarm(RaiseDefect {
                 agent: None,
@@ -229,11 +236,11 @@ impl Receive<CloseJournal> for Telemetry {
         let journal = self.journal.take();
         Box::pin(async move {
             let Some(journal) = journal else {
-                return JournalReport::lost("the journal was closed before");
+                return lost_journal("the journal was closed before");
             };
             tokio::task::spawn_blocking(move || journal.finish())
                 .await
-                .unwrap_or_else(|error| JournalReport::lost(&error.to_string()))
+                .unwrap_or_else(|error| lost_journal(&error.to_string()))
         })
     }
 }
@@ -246,24 +253,51 @@ impl Receive<Conclude> for Telemetry {
         let (status, exit_code) = (conclusion.status, conclusion.exit_code);
         if let Some(fold) = self.fold.take() {
             let at_ms = clock::now_ms();
-            let closing = |event| Emission { at_ms, agent: None, turn: None, event };
+            let closing = |event| Emission {
+                at_ms,
+                agent: None,
+                turn: None,
+                event,
+            };
             for slot in fold.slots() {
                 self.batch.push(closing(Event::SlotUsage(slot)));
             }
             let summary = fold.conclude(conclusion);
-            self.batch.push(closing(Event::SessionSummary(Box::new(summary))));
-            self.batch.push(closing(Event::SessionEnded(SessionEnded { status, exit_code, error })));
+            self.batch
+                .push(closing(Event::SessionSummary(Box::new(summary))));
+            self.batch.push(closing(Event::SessionEnded(SessionEnded {
+                status,
+                exit_code,
+                error,
+            })));
         }
         self.flush();
         let stream = self.stream.take();
         Box::pin(async move {
             let Some(stream) = stream else {
-                return StreamReport::lost("the stream was closed before");
+                return lost_stream("the stream was closed before");
             };
             tokio::task::spawn_blocking(move || stream.finish())
                 .await
-                .unwrap_or_else(|error| StreamReport::lost(&error.to_string()))
+                .unwrap_or_else(|error| lost_stream(&error.to_string()))
         })
+    }
+}
+
+/// The report of a journal nobody can ask any more.
+fn lost_journal(why: &str) -> JournalReport {
+    JournalReport {
+        stopped: Some("write_failed".to_owned()),
+        detail: Some(why.to_owned()),
+        ..JournalReport::default()
+    }
+}
+
+/// The report of a stream nobody can ask any more.
+fn lost_stream(why: &str) -> StreamReport {
+    StreamReport {
+        error: Some(why.to_owned()),
+        ..StreamReport::default()
     }
 }
 
@@ -286,7 +320,12 @@ impl Voice {
     }
 
     fn emit(&self, turn: Option<u32>, event: Event) {
-        let emission = Emission { at_ms: clock::now_ms(), agent: self.agent.clone(), turn, event };
+        let emission = Emission {
+            at_ms: clock::now_ms(),
+            agent: self.agent.clone(),
+            turn,
+            event,
+        };
         self.telemetry.tell(Emit(emission));
     }
 
@@ -297,6 +336,10 @@ impl Voice {
         code: Option<&'static str>,
         message: impl Into<String>,
     ) {
-        self.say(Event::Log(record::event::Log { level, message: message.into(), code }));
+        self.say(Event::Log(record::event::Log {
+            level,
+            message: message.into(),
+            code,
+        }));
     }
 }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod credential;
 mod demo;
 mod flow;
 mod output;
@@ -9,7 +10,15 @@ mod output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let command = match cli::parse(std::env::args_os()) {
+    // First of all, so that nothing that follows has the key in its environment.
+    let (credential, arguments) = match credential::take(std::env::args_os().collect()) {
+        Ok(taken) => taken,
+        Err(error) => {
+            eprintln!("gg: the credential cannot be taken out of the environment: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let command = match cli::parse(arguments) {
         Ok(command) => command,
         Err(error) => {
             // Bad arguments are exit code 1 (01 §1.1), where clap's own is 2. A closed stream
@@ -18,7 +27,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
-    match commands::dispatch(command) {
+    match commands::dispatch(command, credential) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("gg: {error:#}");

@@ -6,6 +6,7 @@
 //! Always true: every figure is a fold of the emissions, but for those a [`Conclusion`] brings
 //! because no event carries them (clocks, ceilings, the journal's size).
 
+mod clocks;
 mod fold;
 mod money;
 

@@ -37,7 +37,9 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
     let value: Value = serde_json::from_str(arguments)
         .map_err(|error| Failure::invalid(format!("the arguments are not JSON: {error}")))?;
     let Value::Object(fields) = value else {
-        return Err(Failure::invalid(format!("expected an object of arguments, found {value}")));
+        return Err(Failure::invalid(format!(
+            "expected an object of arguments, found {value}"
+        )));
     };
     let known: &[&str] = match call {
         EndingCall::Finish => &["summary"],
@@ -49,25 +51,29 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
             [] => "it takes none".to_owned(),
             known => format!("known: {}", known.join(", ")),
         };
-        return Err(Failure::invalid(format!("unknown argument `{unknown}`; {known}")));
+        return Err(Failure::invalid(format!(
+            "unknown argument `{unknown}`; {known}"
+        )));
     }
     match call {
         EndingCall::Finish => match fields.get("summary") {
-            Some(Value::String(summary)) if !summary.trim().is_empty() => {
-                Ok(Ending::Finish { summary: summary.clone() })
-            }
+            Some(Value::String(summary)) if !summary.trim().is_empty() => Ok(Ending::Finish {
+                summary: summary.clone(),
+            }),
             Some(Value::String(_)) => Err(Failure::invalid(
                 "summary is blank; say what you did and what the reader must know",
             )),
-            Some(other) => {
-                Err(Failure::invalid(format!("summary is {other}; expected a text")))
-            }
+            Some(other) => Err(Failure::invalid(format!(
+                "summary is {other}; expected a text"
+            ))),
             None => Err(Failure::invalid("summary is missing; expected a text")),
         },
         EndingCall::Approve => Ok(Ending::Approve),
         EndingCall::RequestChanges => {
             let Some(Value::Array(items)) = fields.get("items") else {
-                return Err(Failure::invalid("items is missing or no list; expected texts"));
+                return Err(Failure::invalid(
+                    "items is missing or no list; expected texts",
+                ));
             };
             let items: Vec<String> = items
                 .iter()
@@ -97,10 +103,14 @@ mod tests {
         assert!(refusal(EndingCall::Finish, "{}").contains("missing"));
         assert!(refusal(EndingCall::Finish, r#"{"summary":" \n"}"#).contains("blank"));
         assert!(refusal(EndingCall::Finish, r#"{"summary":3}"#).contains("is 3"));
-        assert!(refusal(EndingCall::Finish, r#"{"sumary":"x"}"#).contains("`sumary`; known: summary"));
+        assert!(
+            refusal(EndingCall::Finish, r#"{"sumary":"x"}"#).contains("`sumary`; known: summary")
+        );
         assert_eq!(
             read(EndingCall::Finish, r#"{"summary":"done"}"#),
-            Ok(Ending::Finish { summary: "done".into() })
+            Ok(Ending::Finish {
+                summary: "done".into()
+            })
         );
     }
 
@@ -108,7 +118,9 @@ mod tests {
     fn requested_changes_are_trimmed_and_blanks_dropped() {
         assert_eq!(
             read(EndingCall::RequestChanges, r#"{"items":[" a ","", "b"]}"#),
-            Ok(Ending::RequestChanges { items: vec!["a".into(), "b".into()] })
+            Ok(Ending::RequestChanges {
+                items: vec!["a".into(), "b".into()]
+            })
         );
         assert!(refusal(EndingCall::RequestChanges, r#"{"items":[" "]}"#).contains("no change"));
     }

@@ -10,13 +10,11 @@ mod surface;
 mod tool_turn;
 mod turns;
 
-use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture};
 use config::profile::Profile;
-use futures_util::FutureExt;
 use record::event::{AgentState, AgentStatus, Event, LogLevel, Origin};
 use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
@@ -89,7 +87,11 @@ impl LoopEnd {
     }
 
     fn panicked(text: String) -> Self {
-        Self { error: Some(text), panicked: true, ..Self::of(EndStatus::InternalError) }
+        Self {
+            error: Some(text),
+            panicked: true,
+            ..Self::of(EndStatus::InternalError)
+        }
     }
 }
 
@@ -126,7 +128,10 @@ impl Agent {
         let links = Links {
             supervisor: supervisor.held_by(&name),
             scheduler: cast.scheduler.held_by(&name),
-            client: cast.clients.get(&spec.profile.model_id).map(|link| link.held_by(&name)),
+            client: cast
+                .clients
+                .get(&spec.profile.model_id)
+                .map(|link| link.held_by(&name)),
             voice: Voice {
                 telemetry: cast.telemetry.held_by(&name),
                 agent: Some(spec.id.clone()),
@@ -135,7 +140,10 @@ impl Agent {
         let report = links.supervisor.clone();
         let id = spec.id.clone();
         let death = DeathWatch::new(move |text| {
-            report.tell(Ended { agent: id, end: LoopEnd::panicked(text) });
+            report.tell(Ended {
+                agent: id,
+                end: LoopEnd::panicked(text),
+            });
         });
         let context = Context::new();
         let link = Link::new(context.address(), &name, tap);
@@ -158,11 +166,17 @@ impl Agent {
             voice.log(LogLevel::Error, None, error.clone());
         }
         voice.say(Event::AgentStatus(AgentStatus {
-            status: if failed { AgentState::Failed } else { AgentState::Done },
+            status: if failed {
+                AgentState::Failed
+            } else {
+                AgentState::Done
+            },
             ended_as: Some(end.status),
             result: end.ending.as_ref().map(Ending::text),
         }));
-        voice.telemetry.tell(KeepAgent(turns::journal_row(&self.spec, Some(&end))));
+        voice
+            .telemetry
+            .tell(KeepAgent(turns::journal_row(&self.spec, Some(&end))));
         if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
             self.links.supervisor.tell(RaiseDefect {
                 agent: Some(self.spec.id.clone()),
@@ -170,7 +184,10 @@ impl Agent {
                 cause: end.error.clone().unwrap_or_default(),
             });
         }
-        self.links.supervisor.tell(Ended { agent: self.spec.id.clone(), end });
+        self.links.supervisor.tell(Ended {
+            agent: self.spec.id.clone(),
+            end,
+        });
         context.stop();
     }
 }
@@ -186,10 +203,10 @@ impl Actor for Agent {
             self.stop.watch(),
         );
         // One frame above the loop: a panic in it becomes an outcome, not a lost agent.
-        let life = AssertUnwindSafe(turns.live())
-            .catch_unwind()
-            .map(|end| end.unwrap_or_else(|_| LoopEnd::panicked(panics::last())));
-        context.spawn(life.into_actor(self).map(|end, agent, context| agent.end(end, context)));
+        let life = panics::outlive(turns.live()).into_actor(self);
+        context.spawn(life.map(|end, agent, context| {
+            agent.end(end.unwrap_or_else(LoopEnd::panicked), context);
+        }));
     }
 }
 

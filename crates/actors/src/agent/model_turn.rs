@@ -43,7 +43,10 @@ impl Turns {
     ) -> ControlFlow<LoopEnd> {
         let Some(client) = self.links.client.clone() else {
             return ControlFlow::Break(LoopEnd {
-                error: Some(format!("no client for model `{}`", self.spec.profile.model_id)),
+                error: Some(format!(
+                    "no client for model `{}`",
+                    self.spec.profile.model_id
+                )),
                 ..LoopEnd::of(EndStatus::InternalError)
             });
         };
@@ -66,7 +69,8 @@ impl Turns {
         let duration_ms = clock.answered();
         match answer {
             Ok(Ok(completion)) => {
-                self.answered_with(turn, completion, request, sent, duration_ms).await
+                self.answered_with(turn, completion, request, sent, duration_ms)
+                    .await
             }
             Ok(Err(CallFailure::Stopped(cause))) => self.stopped(cause),
             Ok(Err(CallFailure::Failed(error))) => {
@@ -98,7 +102,9 @@ impl Turns {
 
     fn report_messages(&mut self, turn: u32) {
         for logged in self.window.unlogged() {
-            self.links.voice.say_in_turn(turn, Event::ContextMessage(Box::new(describe(logged))));
+            self.links
+                .voice
+                .say_in_turn(turn, Event::ContextMessage(Box::new(describe(logged))));
         }
     }
 
@@ -160,7 +166,11 @@ impl Turns {
                 provider: reply.provider.clone(),
             },
         );
-        let figure = if reply.calls.is_empty() { Figure::Total } else { Figure::Work };
+        let figure = if reply.calls.is_empty() {
+            Figure::Total
+        } else {
+            Figure::Work
+        };
         self.report_usage(
             turn,
             reply.usage.as_ref(),
@@ -187,10 +197,15 @@ impl Turns {
         if reply.text.is_none() && reply.calls.is_empty() {
             return None;
         }
-        let message =
-            Message::Assistant { text: reply.text.clone(), calls: reply.calls.clone() };
+        let message = Message::Assistant {
+            text: reply.text.clone(),
+            calls: reply.calls.clone(),
+        };
         let item = NewItem::new(Band::Assistant, turn, message);
-        Some(self.window.push(NewItem { tokens: Some(estimate), ..item }))
+        Some(self.window.push(NewItem {
+            tokens: Some(estimate),
+            ..item
+        }))
     }
 
     /// A reply without a call: told which calls end the session (01 §9.3).
@@ -207,10 +222,18 @@ impl Turns {
         self.window.push(NewItem::new(
             Band::System,
             turn,
-            Message::User { text: text.into(), images: Vec::new() },
+            Message::User {
+                text: text.into(),
+                images: Vec::new(),
+            },
         ));
         self.answered += 1;
-        self.judge(turn, TurnVerdict::Error, Some(ErrorType::MissingCompletionNoCall), size);
+        self.judge(
+            turn,
+            TurnVerdict::Error,
+            Some(ErrorType::MissingCompletionNoCall),
+            size,
+        );
         ControlFlow::Continue(())
     }
 
@@ -225,11 +248,19 @@ impl Turns {
     ) -> ControlFlow<LoopEnd> {
         let why = self.shared.mask.apply(&error.to_string()).into_owned();
         let error_type = error.error_type();
-        self.keep(Entry::ModelError { request, error: Box::new(error_record(error, &why)) });
+        self.keep(Entry::ModelError {
+            request,
+            error: Box::new(error_record(error, &why)),
+        });
         if let Fault::LengthCapped(capped) = &error.fault {
             self.rejected(turn, capped, sent, duration_ms);
         }
-        self.judge(turn, TurnVerdict::Error, Some(error_type), ReplySize::default());
+        self.judge(
+            turn,
+            TurnVerdict::Error,
+            Some(error_type),
+            ReplySize::default(),
+        );
         self.links.voice.log(
             LogLevel::Warn,
             Some("turn_error"),
@@ -250,13 +281,7 @@ impl Turns {
     }
 
     /// A reply cut at the output cap: logged and paid for, never entering the window.
-    fn rejected(
-        &mut self,
-        turn: u32,
-        capped: &Discarded,
-        sent: Vec<MessageId>,
-        duration_ms: u64,
-    ) {
+    fn rejected(&mut self, turn: u32, capped: &Discarded, sent: Vec<MessageId>, duration_ms: u64) {
         let accounted = self.account(capped.usage.as_ref(), tokens::count(&capped.content));
         self.report_prompt(
             turn,
@@ -269,8 +294,9 @@ impl Turns {
                 provider: capped.provider.clone(),
             },
         );
-        let (tokens, cost) =
-            accounted.as_ref().map_or_else(Default::default, |it| (it.tokens, it.cost));
+        let (tokens, cost) = accounted
+            .as_ref()
+            .map_or_else(Default::default, |it| (it.tokens, it.cost));
         self.report_usage(
             turn,
             capped.usage.as_ref(),
@@ -291,13 +317,19 @@ impl Turns {
     }
 
     fn account(&self, usage: Option<&UsageReport>, estimate: u64) -> Option<Accounted> {
-        let prices = self.shared.launch.model_prices.get(&self.spec.profile.model_id);
+        let prices = self
+            .shared
+            .launch
+            .model_prices
+            .get(&self.spec.profile.model_id);
         usage.map(|usage| price::account(usage, estimate, prices))
     }
 
     /// One exchange, and the window it was made from.
     fn report_prompt(&mut self, turn: u32, prompt: Prompt) {
-        self.links.voice.say_in_turn(turn, Event::Prompt(Box::new(prompt)));
+        self.links
+            .voice
+            .say_in_turn(turn, Event::Prompt(Box::new(prompt)));
         let frame = self.window.since(self.framed);
         self.framed = frame.cursor;
         self.keep(Entry::PromptFrame {
@@ -356,22 +388,35 @@ impl Turns {
     }
 
     pub(super) fn keep(&self, entry: Entry) {
-        self.links.voice.telemetry.tell(Keep { agent: Some(self.spec.id.clone()), entry });
+        self.links.voice.telemetry.tell(Keep {
+            agent: Some(self.spec.id.clone()),
+            entry,
+        });
     }
 }
 
 /// gg's own estimate of a reply, in tokens: its text and its arguments.
 fn estimate(reply: &Reply) -> u64 {
     let text = reply.text.as_deref().map_or(0, tokens::count);
-    text + reply.calls.iter().map(|call| tokens::count(&call.arguments)).sum::<u64>()
+    text + reply
+        .calls
+        .iter()
+        .map(|call| tokens::count(&call.arguments))
+        .sum::<u64>()
 }
 
 fn size(reply: &Reply, accounted: Option<&Accounted>) -> ReplySize {
     let chars = |text: &str| text.chars().count() as u64;
     ReplySize {
         chars: reply.text.as_deref().map_or(0, chars)
-            + reply.calls.iter().map(|call| chars(&call.arguments)).sum::<u64>(),
-        output_tokens: accounted.and_then(|it| it.tokens.completion()).unwrap_or_default(),
+            + reply
+                .calls
+                .iter()
+                .map(|call| chars(&call.arguments))
+                .sum::<u64>(),
+        output_tokens: accounted
+            .and_then(|it| it.tokens.completion())
+            .unwrap_or_default(),
     }
 }
 

@@ -53,7 +53,10 @@ impl Surface {
             tools,
             endings,
             toolset: Arc::new(toolset(&definitions)),
-            files: FilePolicy { read: profile.read(), attach_images },
+            files: FilePolicy {
+                read: profile.read(),
+                attach_images,
+            },
         }
     }
 
@@ -71,7 +74,9 @@ impl Surface {
     /// Every offered name, ending calls last.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         let tools = self.tools.iter().map(|tool| tool.as_str());
-        tools.chain(self.endings.iter().map(|call| call.as_str())).collect()
+        tools
+            .chain(self.endings.iter().map(|call| call.as_str()))
+            .collect()
     }
 
     /// What a system template may reference for this agent.
@@ -79,19 +84,25 @@ impl Surface {
         let on = |tool| self.tools.contains(&tool);
         let variants = spec.profile.variants();
         SystemContext {
-            read_file: variants.read.filter(|_| on(ToolName::ReadFile)).map(|policy| ReadFile {
-                line_cap: (policy.mode == ReadMode::DefaultCap).then_some(policy.line_cap),
-                blind: !self.files.attach_images,
-            }),
+            read_file: variants
+                .read
+                .filter(|_| on(ToolName::ReadFile))
+                .map(|policy| ReadFile {
+                    line_cap: (policy.mode == ReadMode::DefaultCap).then_some(policy.line_cap),
+                    blind: !self.files.attach_images,
+                }),
             write_file: on(ToolName::WriteFile),
             edit_file: on(ToolName::EditFile),
             list_dir: on(ToolName::ListDir),
             search: on(ToolName::Search),
-            shell: variants.shell.filter(|_| on(ToolName::Shell)).map(|policy| Shell {
-                offload: policy.mode == ShellMode::Offload,
-                max_lines: policy.max_lines,
-                max_chars: policy.max_chars,
-            }),
+            shell: variants
+                .shell
+                .filter(|_| on(ToolName::Shell))
+                .map(|policy| Shell {
+                    offload: policy.mode == ShellMode::Offload,
+                    max_lines: policy.max_lines,
+                    max_chars: policy.max_chars,
+                }),
             ..SystemContext::new(spec.role, spec.window_limit)
         }
     }

@@ -12,7 +12,7 @@ use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
 use tokio::time::Instant;
-use tools::{Call, Done, Halt};
+use tools::{Call, Done, Halt, shell};
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::{Image, Message, ToolCall};
@@ -35,13 +35,17 @@ const COUNT_HERE: usize = 16 * 1024;
 /// What a call left, before it is recorded.
 struct Answer {
     outcome: Result<Done, Failure>,
-    shell: Option<tools::shell::CommandRecord>,
+    shell: Option<shell::Record>,
     ending: Option<Ending>,
 }
 
 impl Answer {
     fn failed(failure: Failure) -> Self {
-        Self { outcome: Err(failure), shell: None, ending: None }
+        Self {
+            outcome: Err(failure),
+            shell: None,
+            ending: None,
+        }
     }
 }
 
@@ -85,7 +89,8 @@ impl Turns {
         );
         let begun = Instant::now();
         let answer = self.dispatch(call).await?;
-        self.record_answer(turn, call, &answer, millis(begun.elapsed())).await;
+        self.record_answer(turn, call, &answer, millis(begun.elapsed()))
+            .await;
         ControlFlow::Continue(answer.ending)
     }
 
@@ -98,7 +103,10 @@ impl Turns {
             // An ending is never withheld, not even by a spent clock.
             Called::Ending(name) => match ending::read(name, &call.arguments) {
                 Ok(ending) => Answer {
-                    outcome: Ok(Done { text: "the session ends here".to_owned(), ..Done::default() }),
+                    outcome: Ok(Done {
+                        text: "the session ends here".to_owned(),
+                        ..Done::default()
+                    }),
                     shell: None,
                     ending: Some(ending),
                 },
@@ -117,20 +125,28 @@ impl Turns {
     }
 
     async fn run_command(&mut self, command: tools::Shell) -> Answer {
-        let policy = self.spec.profile.shell();
         let mut stop = self.stop.clone();
+        let request = shell::Request {
+            command: command.command.into(),
+            place: self.place(),
+            timeout: command.timeout,
+            time_left: self.shared.clock.left(),
+            policy: self.spec.profile.shell(),
+        };
         let outcome = self
             .shared
             .runner
-            .run(
-                command,
-                &self.place(),
-                policy,
-                self.shared.clock.left(),
-                async move { stop.canceled().await },
-            )
+            .run(request, async move { stop.canceled().await })
             .await;
-        Answer { outcome: outcome.result, shell: Some(outcome.record), ending: None }
+        let done = outcome.result().map(|text| Done {
+            text,
+            ..Done::default()
+        });
+        Answer {
+            outcome: done,
+            shell: Some(outcome.record),
+            ending: None,
+        }
     }
 
     async fn run_file_call(&mut self, call: Call) -> ControlFlow<LoopEnd, Answer> {
@@ -148,7 +164,11 @@ impl Turns {
             }
         };
         match finished {
-            Ok(outcome) => ControlFlow::Continue(Answer { outcome, shell: None, ending: None }),
+            Ok(outcome) => ControlFlow::Continue(Answer {
+                outcome,
+                shell: None,
+                ending: None,
+            }),
             Err(error) => ControlFlow::Break(LoopEnd {
                 error: Some(format!("a file call died: {error}")),
                 ..LoopEnd::of(EndStatus::InternalError)
@@ -157,7 +177,10 @@ impl Turns {
     }
 
     fn place(&self) -> tools::Place {
-        tools::Place { cwd: self.spec.cwd.clone(), root: self.spec.cwd.clone() }
+        tools::Place {
+            cwd: self.spec.cwd.clone(),
+            root: self.spec.cwd.clone(),
+        }
     }
 
     /// The command's event, the result's event, the journal's entries, and the window's item.
@@ -175,10 +198,10 @@ impl Turns {
                 command: Arc::clone(&command.command),
                 cwd: command.cwd.clone(),
                 exit_code: command.exit_code,
-                stdout: mask.apply(&command.stdout.text).into_owned(),
-                stderr: mask.apply(&command.stderr.text).into_owned(),
-                stdout_dropped: command.stdout.dropped,
-                stderr_dropped: command.stderr.dropped,
+                stdout: mask.apply(&command.stdout).into_owned(),
+                stderr: mask.apply(&command.stderr).into_owned(),
+                stdout_dropped: command.stdout_dropped,
+                stderr_dropped: command.stderr_dropped,
             };
             self.keep(Entry::Shell {
                 origin: event.origin,
@@ -190,7 +213,9 @@ impl Turns {
                 stdout_dropped: event.stdout_dropped,
                 stderr_dropped: event.stderr_dropped,
             });
-            self.links.voice.say_in_turn(turn, Event::Shell(Box::new(event)));
+            self.links
+                .voice
+                .say_in_turn(turn, Event::Shell(Box::new(event)));
         }
         let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
             Ok(done) => (mask.apply(&done.text).into_owned(), None, &done.images),
@@ -221,10 +246,22 @@ impl Turns {
             output: Arc::clone(&body),
             images: images.to_vec(),
         });
-        let view = answer.outcome.as_ref().ok().and_then(|done| done.view.as_ref());
-        let band = if view.is_some() { Band::FileView } else { Band::ToolOutput };
+        let view = answer
+            .outcome
+            .as_ref()
+            .ok()
+            .and_then(|done| done.view.as_ref());
+        let band = if view.is_some() {
+            Band::FileView
+        } else {
+            Band::ToolOutput
+        };
         let tokens = count(&body).await;
-        let message = Message::Tool { call: call.id.clone(), text: body, images: images.to_vec() };
+        let message = Message::Tool {
+            call: call.id.clone(),
+            text: body,
+            images: images.to_vec(),
+        };
         self.window.push(NewItem {
             selector: view.map(|view| view.path.as_str().into()),
             region: view.and_then(|view| view.region).map(|region| Region {
@@ -245,5 +282,7 @@ async fn count(text: &Arc<str>) -> Option<u64> {
     }
     let text = Arc::clone(text);
     // A counter that panicked leaves the text to be counted on the loop, where the net is.
-    tokio::task::spawn_blocking(move || tokens::count(&text)).await.ok()
+    tokio::task::spawn_blocking(move || tokens::count(&text))
+        .await
+        .ok()
 }

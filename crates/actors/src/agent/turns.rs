@@ -58,7 +58,11 @@ pub(super) struct TurnClock {
 
 impl TurnClock {
     pub(super) fn start() -> Self {
-        Self { begun: Instant::now(), dispatched: None, request_ms: 0 }
+        Self {
+            begun: Instant::now(),
+            dispatched: None,
+            request_ms: 0,
+        }
     }
 
     pub(super) fn dispatched(&mut self) {
@@ -75,7 +79,11 @@ impl TurnClock {
     fn timing(self) -> TurnTiming {
         let total = millis(self.begun.elapsed());
         let Some(dispatched) = self.dispatched else {
-            return TurnTiming { prompt_ms: total, request_ms: 0, response_ms: 0 };
+            return TurnTiming {
+                prompt_ms: total,
+                request_ms: 0,
+                response_ms: 0,
+            };
         };
         let prompt_ms = millis(dispatched.duration_since(self.begun));
         TurnTiming {
@@ -94,14 +102,12 @@ pub(super) struct ReplySize {
 }
 
 impl Turns {
-    pub(super) fn new(
-        spec: AgentSpec,
-        shared: Arc<Shared>,
-        links: Links,
-        stop: StopWatch,
-    ) -> Self {
-        let surface =
-            Surface::resolve(&spec.profile, spec.role, shared.shows_images(&spec.profile.model_id));
+    pub(super) fn new(spec: AgentSpec, shared: Arc<Shared>, links: Links, stop: StopWatch) -> Self {
+        let surface = Surface::resolve(
+            &spec.profile,
+            spec.role,
+            shared.shows_images(&spec.profile.model_id),
+        );
         let window = Window::new(spec.window_limit, surface.toolset.json.get());
         Self {
             spec,
@@ -134,7 +140,10 @@ impl Turns {
             }
         };
         drop(permit);
-        LoopEnd { status: under_latch(end.status, self.stop.cause()), ..end }
+        LoopEnd {
+            status: under_latch(end.status, self.stop.cause()),
+            ..end
+        }
     }
 
     /// The events an incarnation opens with (06 §1, rule 2).
@@ -155,10 +164,15 @@ impl Turns {
         })));
         let modules = self.shared.opening_roster();
         voice.say(Event::AgentModules(AgentModules {
-            modules: modules.into_iter().map(super::model_turn::module_row).collect(),
+            modules: modules
+                .into_iter()
+                .map(super::model_turn::module_row)
+                .collect(),
         }));
         voice.say(Event::AgentSurface(self.surface.event()));
-        voice.telemetry.tell(crate::messages::KeepAgent(journal_row(spec, None)));
+        voice
+            .telemetry
+            .tell(crate::messages::KeepAgent(journal_row(spec, None)));
     }
 
     /// The system slot and the task: turn 0.
@@ -171,16 +185,35 @@ impl Turns {
         )?;
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
-        let task = NewItem::new(Band::UserPrompt, 0, Message::User { text, images: Vec::new() });
-        self.window.push(NewItem { retention: Retention::Pinned, ..task });
+        let task = NewItem::new(
+            Band::UserPrompt,
+            0,
+            Message::User {
+                text,
+                images: Vec::new(),
+            },
+        );
+        self.window.push(NewItem {
+            retention: Retention::Pinned,
+            ..task
+        });
         Ok(())
     }
 
     async fn acquire(&self) -> Option<Permit> {
         let voice = &self.links.voice;
-        let state = |status| Event::AgentStatus(AgentStatus { status, ended_as: None, result: None });
+        let state = |status| {
+            Event::AgentStatus(AgentStatus {
+                status,
+                ended_as: None,
+                result: None,
+            })
+        };
         voice.say(state(AgentState::Queued));
-        let ask = Acquire { agent: self.spec.id.clone(), class: Class::Start };
+        let ask = Acquire {
+            agent: self.spec.id.clone(),
+            class: Class::Start,
+        };
         // Without a permit the run is stopping, or the scheduler died and has said so: either way
         // the first boundary ends this agent.
         let permit = self.links.scheduler.ask(ask).await.ok()?.ok()?;
@@ -194,7 +227,9 @@ impl Turns {
         let turn = self.turn_number();
         let flow = self.exchange(turn, &mut clock).await;
         let timing = clock.timing();
-        self.links.voice.say_in_turn(turn, Event::TurnTiming(timing));
+        self.links
+            .voice
+            .say_in_turn(turn, Event::TurnTiming(timing));
         if let ControlFlow::Break(end) = &flow
             && let Some(breach) = &end.breach
         {
@@ -210,7 +245,10 @@ impl Turns {
             _ = self.links.voice.telemetry.ask(Room) => {}
             _ = self.stop.thrown() => {}
         }
-        let ask = Boundary { agent: self.spec.id.clone(), turns: self.answered };
+        let ask = Boundary {
+            agent: self.spec.id.clone(),
+            turns: self.answered,
+        };
         let verdict = self.links.supervisor.ask(ask).await;
         match verdict {
             Ok(Verdict::Go) => ControlFlow::Continue(()),
@@ -218,7 +256,10 @@ impl Turns {
                 if let Some(breach) = &breach {
                     self.report_breach(breach);
                 }
-                ControlFlow::Break(LoopEnd { breach, ..LoopEnd::of(status) })
+                ControlFlow::Break(LoopEnd {
+                    breach,
+                    ..LoopEnd::of(status)
+                })
             }
             Err(error) => ControlFlow::Break(LoopEnd {
                 error: Some(format!("the supervisor is gone: {error}")),
@@ -232,7 +273,10 @@ impl Turns {
         voice.log(
             LogLevel::Warn,
             Some("limit_exceeded"),
-            format!("ceiling `{}` of {} met: {}", breach.limit, breach.threshold, breach.observed),
+            format!(
+                "ceiling `{}` of {} met: {}",
+                breach.limit, breach.threshold, breach.observed
+            ),
         );
         voice.say(Event::LimitExceeded(breach.clone()));
     }
@@ -245,8 +289,15 @@ impl Turns {
         error: Option<ErrorType>,
         size: ReplySize,
     ) {
-        self.streak = if verdict == TurnVerdict::Error { self.streak + 1 } else { 0 };
-        self.links.supervisor.tell(RecordTurn { agent: self.spec.id.clone(), verdict });
+        self.streak = if verdict == TurnVerdict::Error {
+            self.streak + 1
+        } else {
+            0
+        };
+        self.links.supervisor.tell(RecordTurn {
+            agent: self.spec.id.clone(),
+            verdict,
+        });
         self.links.voice.say_in_turn(
             turn,
             Event::TurnOutcome(TurnOutcome {
@@ -297,6 +348,8 @@ pub(super) fn journal_row(spec: &AgentSpec, end: Option<&LoopEnd>) -> AgentRow {
         profile: spec.profile.slug.clone(),
         origin: spec.origin.clone(),
         ended_as: end.map(|end| end.status),
-        limit: end.and_then(|end| end.breach.as_ref()).map(|breach| breach.limit),
+        limit: end
+            .and_then(|end| end.breach.as_ref())
+            .map(|breach| breach.limit),
     }
 }

@@ -17,12 +17,13 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::clock;
 pub use line::{FlowEnd, FlowLine};
 
 /// What a handled message leaves.
 #[derive(Debug)]
 pub(crate) struct Handled {
-    pub at_ms: i64,
+    pub at_us: i64,
     pub from: Arc<str>,
     pub to: Arc<str>,
     pub message: &'static str,
@@ -66,13 +67,21 @@ impl FlowWriter {
         let thread = std::thread::Builder::new()
             .name("flow".to_owned())
             .spawn(move || write_lines(file, &inbox, &counter))?;
-        Ok((Tap { lines, sent: Arc::clone(&sent) }, Self { sent, thread }))
+        Ok((
+            Tap {
+                lines,
+                sent: Arc::clone(&sent),
+            },
+            Self { sent, thread },
+        ))
     }
 
     /// Waits for the last line. Every tap must be gone by then.
     pub(crate) fn finish(self) -> io::Result<()> {
         drop(self.sent);
-        self.thread.join().map_err(|_| io::Error::other("the flow writer panicked"))?
+        self.thread
+            .join()
+            .map_err(|_| io::Error::other("the flow writer panicked"))?
     }
 }
 
@@ -84,7 +93,7 @@ fn write_lines(
     let mut seq = 0;
     for handled in inbox {
         let line = FlowLine {
-            ts: record::text::timestamp(handled.at_ms),
+            ts: clock::timestamp(handled.at_us),
             seq,
             from: handled.from.to_string(),
             to: handled.to.to_string(),
@@ -98,7 +107,14 @@ fn write_lines(
         seq += 1;
     }
     let unhandled = sent.load(Ordering::Relaxed).saturating_sub(seq);
-    serde_json::to_writer(&mut file, &FlowEnd { end: true, messages: seq, unhandled })?;
+    serde_json::to_writer(
+        &mut file,
+        &FlowEnd {
+            end: true,
+            messages: seq,
+            unhandled,
+        },
+    )?;
     file.write_all(b"\n")?;
     file.flush()
 }

@@ -70,7 +70,9 @@ impl Scheduler {
 
     fn step(&mut self, event: Event) {
         for Effect::Grant(agent) in self.pool.step(event) {
-            let permit = Permit { scheduler: self.own.clone() };
+            let permit = Permit {
+                scheduler: self.own.clone(),
+            };
             if let Some(waiter) = self.waiters.remove(&agent) {
                 // The asker may have died while queued: the unsent permit drops here and its
                 // release comes back as a message.

@@ -49,9 +49,13 @@ pub struct Pool {
 impl Pool {
     /// A pool of `cap` slots, all free.
     pub fn new(cap: u64) -> Self {
-        Self { cap, running: 0, resuming: VecDeque::new(), starting: VecDeque::new() }
+        Self {
+            cap,
+            running: 0,
+            resuming: VecDeque::new(),
+            starting: VecDeque::new(),
+        }
     }
-
 
     /// Applies one event and returns what the caller does next, in order.
     pub fn step(&mut self, event: Event) -> Vec<Effect> {
@@ -66,7 +70,11 @@ impl Pool {
         }
         let mut effects = Vec::new();
         while self.running < self.cap {
-            let Some(next) = self.resuming.pop_front().or_else(|| self.starting.pop_front()) else {
+            let Some(next) = self
+                .resuming
+                .pop_front()
+                .or_else(|| self.starting.pop_front())
+            else {
                 break;
             };
             self.running += 1;
@@ -83,14 +91,23 @@ mod tests {
     use super::*;
 
     fn grants(effects: Vec<Effect>) -> Vec<String> {
-        effects.into_iter().map(|Effect::Grant(agent)| agent.to_string()).collect()
+        effects
+            .into_iter()
+            .map(|Effect::Grant(agent)| agent.to_string())
+            .collect()
     }
 
     #[test]
     fn second_agent_waits_for_the_only_slot() {
         let mut pool = Pool::new(1);
-        assert_eq!(grants(pool.step(Event::Acquire("a".into(), Class::Start))), ["a"]);
-        assert!(pool.step(Event::Acquire("b".into(), Class::Start)).is_empty());
+        assert_eq!(
+            grants(pool.step(Event::Acquire("a".into(), Class::Start))),
+            ["a"]
+        );
+        assert!(
+            pool.step(Event::Acquire("b".into(), Class::Start))
+                .is_empty()
+        );
         assert_eq!(grants(pool.step(Event::Release)), ["b"]);
     }
 

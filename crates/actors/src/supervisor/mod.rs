@@ -29,6 +29,7 @@ use crate::messages::{
     AddCost, Begin, Boundary, Cancel, DeadlineMet, Ended, Forget, Keep, RaiseDefect, RecordTurn,
     RunEnd, RunStopping,
 };
+use crate::panics;
 use crate::provider_client::ProviderClient;
 use crate::run::Shared;
 use crate::scheduler::Scheduler;
@@ -96,7 +97,10 @@ impl Supervisor {
         tap: Option<Tap>,
     ) {
         let name = "supervisor";
-        let voice = Voice { telemetry: cast.telemetry.held_by(name), agent: None };
+        let voice = Voice {
+            telemetry: cast.telemetry.held_by(name),
+            agent: None,
+        };
         context.run(Self {
             ceilings: Ceilings::new(setup.limits),
             latches: Latches::default(),
@@ -117,7 +121,10 @@ impl Supervisor {
     }
 
     fn broadcast(&self, cause: StopCause) {
-        self.cast.scheduler.held_by(self.name()).tell(RunStopping { cause });
+        self.cast
+            .scheduler
+            .held_by(self.name())
+            .tell(RunStopping { cause });
         for row in self.registry.values().filter(|row| row.ended.is_none()) {
             row.link.held_by("supervisor").tell(RunStopping { cause });
         }
@@ -129,7 +136,8 @@ impl Supervisor {
             (Some(agent), None) => format!("agent `{agent}`: "),
             (None, _) => String::new(),
         };
-        self.voice.log(LogLevel::Error, Some("defect"), format!("{met_by}{cause}"));
+        self.voice
+            .log(LogLevel::Error, Some("defect"), format!("{met_by}{cause}"));
         if !self.latches.defect {
             self.latches.defect = true;
             self.defect = Some(format!("{met_by}{cause}"));
@@ -142,18 +150,27 @@ impl Supervisor {
         if self.registry.values().any(|row| row.ended.is_none()) {
             return;
         }
-        let Some(root) = self.registry.get(&self.root.id).and_then(|row| row.ended.clone()) else {
+        let Some(root) = self
+            .registry
+            .get(&self.root.id)
+            .and_then(|row| row.ended.clone())
+        else {
             return;
         };
-        let Some(run_ended) = self.run_ended.take() else { return };
-        let status =
-            if self.latches.defect { EndStatus::InternalError } else { root.status };
+        let Some(run_ended) = self.run_ended.take() else {
+            return;
+        };
+        let status = if self.latches.defect {
+            EndStatus::InternalError
+        } else {
+            root.status
+        };
         let error = self.defect.clone().or(root.error);
         // The run is gone only where its own task died; then nobody is left to tell.
         run_ended
             .send(RunEnd {
                 status,
-                defect: self.defect.is_some(),
+                defect: self.defect.clone(),
                 mismatch: self.mismatch,
                 any_breach: self.any_breach,
                 limit_hit: root.breach,
@@ -206,13 +223,8 @@ impl Receive<Begin> for Supervisor {
             self.broadcast(StopCause::Defect);
         }
         Box::pin(async move {
-            end.await.unwrap_or_else(|_| RunEnd {
-                status: EndStatus::InternalError,
-                defect: true,
-                mismatch: false,
-                any_breach: false,
-                limit_hit: None,
-                error: Some(format!("the supervisor died: {}", crate::panics::last())),
+            end.await.unwrap_or_else(|_| {
+                RunEnd::unsupervised(format!("the supervisor died: {}", panics::last()))
             })
         })
     }
@@ -223,7 +235,8 @@ impl Receive<Boundary> for Supervisor {
 
     fn receive(&mut self, ask: Boundary, _: &mut Context<Self>) -> Self::Reply {
         let verdict =
-            self.ceilings.boundary(&ask.agent, ask.turns, self.clock.elapsed(), self.latches);
+            self.ceilings
+                .boundary(&ask.agent, ask.turns, self.clock.elapsed(), self.latches);
         let stopped_already = matches!(
             verdict,
             Verdict::Stop(EndStatus::InternalError | EndStatus::Canceled, _)
@@ -235,11 +248,16 @@ impl Receive<Boundary> for Supervisor {
         let telemetry = self.voice.telemetry.clone();
         Box::pin(async move {
             let found = exists(Arc::clone(&cancel_file)).await;
-            telemetry.tell(Keep { agent: Some(ask.agent), entry: Entry::CancelProbe { found } });
+            telemetry.tell(Keep {
+                agent: Some(ask.agent),
+                entry: Entry::CancelProbe { found },
+            });
             if !found {
                 return verdict;
             }
-            own.tell(Cancel { origin: format!("the cancel file {}", cancel_file.display()) });
+            own.tell(Cancel {
+                origin: format!("the cancel file {}", cancel_file.display()),
+            });
             Verdict::Stop(EndStatus::Canceled, None)
         })
     }
@@ -247,7 +265,9 @@ impl Receive<Boundary> for Supervisor {
 
 /// Whether the cancel file is there. A file system that does not answer yes is a no.
 pub(crate) async fn exists(path: Arc<Path>) -> bool {
-    tokio::task::spawn_blocking(move || path.exists()).await.unwrap_or(false)
+    tokio::task::spawn_blocking(move || path.exists())
+        .await
+        .unwrap_or(false)
 }
 
 impl Receive<RecordTurn> for Supervisor {
@@ -270,7 +290,11 @@ impl Receive<RaiseDefect> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, message: RaiseDefect, _: &mut Context<Self>) {
-        self.raise_defect(message.agent.as_ref(), message.profile.as_ref(), &message.cause);
+        self.raise_defect(
+            message.agent.as_ref(),
+            message.profile.as_ref(),
+            &message.cause,
+        );
     }
 }
 
@@ -278,7 +302,9 @@ impl Receive<Ended> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, Ended { agent, end }: Ended, _: &mut Context<Self>) {
-        let Some(row) = self.registry.get_mut(&agent) else { return };
+        let Some(row) = self.registry.get_mut(&agent) else {
+            return;
+        };
         if row.ended.is_some() {
             return;
         }
@@ -286,7 +312,9 @@ impl Receive<Ended> for Supervisor {
         self.mismatch |= end.mismatch;
         let panicked = end.panicked.then(|| end.error.clone().unwrap_or_default());
         row.ended = Some(end);
-        self.cast.scheduler.held_by("supervisor").tell(Forget { agent: agent.clone() });
+        self.cast.scheduler.held_by("supervisor").tell(Forget {
+            agent: agent.clone(),
+        });
         if let Some(text) = panicked {
             self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
         }
@@ -302,7 +330,11 @@ impl Receive<Cancel> for Supervisor {
             return;
         }
         self.latches.canceled = true;
-        self.voice.log(LogLevel::Warn, Some("canceled"), format!("run canceled by {origin}"));
+        self.voice.log(
+            LogLevel::Warn,
+            Some("canceled"),
+            format!("run canceled by {origin}"),
+        );
         self.broadcast(StopCause::Canceled);
     }
 }

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use actors::launch::{self, Surroundings};
-
-use super::{DONE, REFUSED, base_url, read_document, read_script};
+use super::{DONE, REFUSED, read_document, read_script, surroundings};
 use crate::cli::CheckArgs;
 use crate::output;
 
@@ -13,11 +11,7 @@ use crate::output;
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let document = read_document(&args.file)?;
     let script = args.mock_script.as_deref().map(read_script).transpose()?;
-    let surroundings = Surroundings {
-        mock_script: script.as_ref(),
-        base_url: &base_url(),
-    };
-    match launch::check(&document, &surroundings) {
+    match actors::launch::check(&document, &surroundings(script)) {
         Ok(prepared) => {
             let mut text = String::new();
             for warning in &prepared.warnings {

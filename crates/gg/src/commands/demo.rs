@@ -5,13 +5,13 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use actors::launch::{self, Surroundings};
+use actors::launch;
 use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
-use provider::openrouter::DEFAULT_BASE_URL;
 
+use super::surroundings;
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
 use crate::demo::{document, folder, script};
@@ -23,12 +23,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
         .map_err(|fault| anyhow::anyhow!("the demo's script: {fault}"))?;
     let dir = folder::prepare(&args.dir)?;
     let document = config::parse(&document::text(&dir)).context("the demo's launch document")?;
-    let script = Arc::new(script);
-    let surroundings = Surroundings {
-        mock_script: Some(&script),
-        base_url: DEFAULT_BASE_URL,
-    };
-    let prepared = launch::check(&document, &surroundings)
+    let prepared = launch::check(&document, &surroundings(Some(Arc::new(script))))
         .map_err(|refusals| anyhow::anyhow!(config::refusal::report(&refusals)))
         .context("the demo")?;
     let stream = dir.join(folder::STREAM);

@@ -14,6 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use actors::launch::Surroundings;
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
@@ -40,20 +41,25 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
     }
 }
 
-/// Where the gateway is, as the environment names it.
-fn base_url() -> String {
-    match std::env::var("OPENROUTER_BASE_URL") {
-        Ok(url) if !url.is_empty() => url,
-        _ => DEFAULT_BASE_URL.to_owned(),
-    }
-}
-
 /// A launch document whose syntax holds.
 fn read_document(file: &Path) -> anyhow::Result<Document> {
     let name = file.display();
     let bytes =
         fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
     config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
+}
+
+/// What a launch meets beside its document: the mock script of the command line, and the gateway
+/// the environment names.
+fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
+    let base_url = std::env::var("OPENROUTER_BASE_URL")
+        .ok()
+        .filter(|url| !url.trim().is_empty())
+        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    Surroundings {
+        mock_script,
+        base_url,
+    }
 }
 
 /// The script that stands for mock models.

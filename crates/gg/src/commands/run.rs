@@ -3,40 +3,52 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use actors::launch;
 use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
-use provider::mock::Script;
-use provider::openrouter::{Credential, base_url_from_env};
+use provider::openrouter::{Credential, Endpoint};
 
+use super::{REFUSED, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
 
 /// Runs the session and answers the exit code.
 pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
     let RunArgs { file, options } = arguments;
-    let document = super::read_document(&file)?;
-    let script = options.mock_script.as_deref().map(read_script).transpose()?;
+    let document = read_document(&file)?;
+    let script = options
+        .mock_script
+        .as_deref()
+        .map(read_script)
+        .transpose()?;
     let tee = options.run_dir.as_deref().map(tee_into).transpose()?;
-    let outputs = Outputs { stdout: Box::new(io::stdout()), tee };
+    let outputs = Outputs {
+        stdout: Box::new(io::stdout()),
+        tee,
+    };
+    let surroundings = surroundings(script);
 
-    let prepared = match launch::check(&document, script.as_ref()) {
+    let prepared = match launch::check(&document, &surroundings) {
         Ok(prepared) => prepared,
         Err(refusals) => {
             eprintln!("{}", config::refusal::report(&refusals));
             launch::refuse(&document, &refusals, outputs)
                 .context("the refusal's stream cannot be written")?;
-            return Ok(1);
+            return Ok(REFUSED);
         }
+    };
+    let endpoint = if prepared.needs_gateway() {
+        let endpoint = Endpoint::new(&surroundings.base_url, credential);
+        Some(endpoint.map_err(|fault| anyhow::anyhow!(fault))?)
+    } else {
+        None
     };
     let report = run::run(RunOptions {
         prepared,
         outputs,
         flow: options.flow,
-        base_url: base_url_from_env(),
-        credential,
+        endpoint,
     })
     .context("the session cannot start")?;
     if let Some(error) = &report.error {
@@ -46,14 +58,6 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         eprintln!("gg: the copy of the stream is incomplete: {error}");
     }
     Ok(report.exit_code)
-}
-
-fn read_script(path: &Path) -> anyhow::Result<Arc<Script>> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("the mock script {} cannot be read", path.display()))?;
-    Script::from_json(&text)
-        .map(Arc::new)
-        .map_err(|fault| anyhow::anyhow!("the mock script {}: {fault}", path.display()))
 }
 
 fn tee_into(dir: &Path) -> anyhow::Result<Box<dyn io::Write + Send>> {

@@ -8,6 +8,7 @@ use vocab::ids::{AgentId, ModelId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, TurnVerdict};
 use vocab::usage::{Figure, Tokens};
 
+use super::clocks::Clocks;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
     AgentState, ContextBreakdown, Emission, Event, ResponseRejected, SlotUsage, TurnOutcome, Usage,
@@ -26,12 +27,6 @@ pub struct Conclusion {
     pub limit_hit: Option<Breach>,
     /// From the first line to now.
     pub wall_ms: u64,
-    /// The agents' time minus what they spent suspended.
-    pub active_ms: u64,
-    /// What they spent suspended.
-    pub waiting_ms: u64,
-    /// Most agents running at one time.
-    pub peak_parallel: u64,
     /// Bytes of the journal.
     pub capture_bytes: u64,
     /// Why capture stopped early.
@@ -63,6 +58,7 @@ pub struct Fold {
     peak_context_share: f64,
     faults: ProviderFaults,
     errors: Errors,
+    clocks: Clocks,
 }
 
 #[derive(Debug, Default)]
@@ -115,6 +111,9 @@ impl Fold {
             }
             Event::AgentStatus(status) => {
                 self.agents_failed += u64::from(status.status == AgentState::Failed);
+                if let Some(agent) = agent {
+                    self.clocks.changed(agent, status.status, emission.at_ms);
+                }
             }
             Event::AgentSurface(surface) => {
                 self.execution_mode.get_or_insert(surface.execution_mode);
@@ -203,12 +202,12 @@ impl Fold {
             status: conclusion.status,
             exit_code: conclusion.exit_code,
             wall_ms: conclusion.wall_ms,
-            active_ms: conclusion.active_ms,
-            waiting_ms: conclusion.waiting_ms,
+            active_ms: self.clocks.active_ms(),
+            waiting_ms: self.clocks.waiting_ms(),
             agents: self.agents.len() as u64,
             agents_failed: self.agents_failed,
             max_depth: self.max_depth,
-            peak_parallel: conclusion.peak_parallel,
+            peak_parallel: self.clocks.peak_parallel(),
             model_calls: self.model_calls,
             model_ms: self.model_ms,
             model_retries: self.model_retries,
