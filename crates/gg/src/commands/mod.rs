@@ -46,7 +46,7 @@ fn read_document(file: &Path) -> anyhow::Result<Document> {
     let name = file.display();
     let bytes =
         fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
-    config::parse_bytes(&bytes).with_context(|| format!("the launch document `{name}`"))
+    config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
 }
 
 /// What a launch meets beside its document: the mock script of the command line, and the gateway
