@@ -35,7 +35,7 @@ pub(crate) fn take(
             .lock()
             .take(LONGEST as u64)
             .read_to_string(&mut key)?;
-        return Ok((Some(Credential::new(key)), arguments));
+        return Ok((Credential::new(&key), arguments));
     }
     match std::env::var(VARIABLE) {
         Err(std::env::VarError::NotPresent) => Ok((None, arguments)),

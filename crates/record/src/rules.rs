@@ -1,1 +1,123 @@
-//! Rules.
+//! The rules every telemetry stream keeps, as a checker of its text (06 §1, §4, §5, §7).
+//!
+//! Every suite that runs a session calls [`check`] on what came out, whatever the session was
+//! about. It knows two kinds of stream: one that was finished, and one whose process was killed,
+//! of which every rule is asked that does not need an end.
+//!
+//! Readers ignore unknown types and fields, and so does this: an event of a type it does not know
+//! has to keep the envelope's rules and no others.
+//!
+//! Always true: a stream without a violation can be read by each agent's lines alone, and all its
+//! sums can be trusted. The checker never panics, whatever the text.
+
+mod agent;
+mod line;
+mod run;
+mod sums;
+
+use std::fmt;
+
+/// A line that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The line, from 1.
+    pub line: usize,
+    /// The rule's name: one of the words below.
+    pub rule: &'static str,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}: {}", self.line, self.rule, self.message)
+    }
+}
+
+/// How the process that wrote a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself: the stream has all its last lines.
+    Finished,
+    /// Killed: the stream may stop anywhere, in the middle of a line too.
+    Killed,
+}
+
+/// Every violation of a finished stream, by line.
+pub fn check(stream: &str) -> Vec<Violation> {
+    check_with(stream, Ending::Finished)
+}
+
+/// Every violation of a stream that ended in a given way, by line.
+pub fn check_with(stream: &str, ending: Ending) -> Vec<Violation> {
+    let mut found = Found::default();
+    let lines = line::parse(stream, ending, &mut found);
+    run::check(&lines, ending, &mut found);
+    agent::check(&lines, ending, &mut found);
+    sums::check(&lines, &mut found);
+    found.0.sort_by_key(|violation| violation.line);
+    found.0
+}
+
+/// The violations found so far.
+#[derive(Default)]
+struct Found(Vec<Violation>);
+
+impl Found {
+    fn add(&mut self, line: usize, rule: &'static str, message: impl Into<String>) {
+        self.0.push(Violation {
+            line,
+            rule,
+            message: message.into(),
+        });
+    }
+}
+
+/// The names of the rules.
+mod rule {
+    /// A line is one JSON object, ends in `\n`, and is no longer than its ceiling.
+    pub(super) const FRAMING: &str = "framing";
+    /// `type`, `ts`, `seq`, `sessionId`, `agentId`, `turn` are as 06 §1 has them.
+    pub(super) const ENVELOPE: &str = "envelope";
+    /// `session_started` is the first line and no other.
+    pub(super) const FIRST_LINE: &str = "first_line";
+    /// All `slot_usage`, then `session_summary`, then `session_ended`, then nothing.
+    pub(super) const LAST_LINES: &str = "last_lines";
+    /// Every agent has ended before the first `slot_usage`.
+    pub(super) const JOINED: &str = "joined";
+    /// An `agent_transition` stands directly before the newcomer's `agent_spawned`.
+    pub(super) const TRANSITION: &str = "transition";
+    /// An incarnation opens with its spawn, state, modules and surface, each once.
+    pub(super) const OPENING: &str = "opening";
+    /// Nothing of an agent follows its end.
+    pub(super) const AFTER_END: &str = "after_end";
+    /// `failed` goes with a failure, `done` with any other ending.
+    pub(super) const STATUS: &str = "status";
+    /// A message is logged once, before the first prompt that names it.
+    pub(super) const POOL: &str = "pool";
+    /// The events of a turn stand in their order; turns are numbered without a gap.
+    pub(super) const TURN_ORDER: &str = "turn_order";
+    /// An answered request has its one outcome, and every turn its one timing.
+    pub(super) const TURN_CLOSED: &str = "turn_closed";
+    /// A timing's `requestMs` is its prompt's `durationMs`.
+    pub(super) const TIMING: &str = "timing";
+    /// Error, type, base and streak of an outcome fit together.
+    pub(super) const OUTCOME: &str = "outcome";
+    /// A result closes one open call; every call is closed.
+    pub(super) const PAIRING: &str = "pairing";
+    /// A failure class stands exactly where a call failed.
+    pub(super) const FAILURE: &str = "failure";
+    /// What a call causes lies between its two events.
+    pub(super) const ENCLOSURE: &str = "enclosure";
+    /// `limit_exceeded` directly precedes the return of the agent's loop.
+    pub(super) const LIMIT: &str = "limit";
+    /// The bands sum to the total.
+    pub(super) const BANDS: &str = "bands";
+    /// Usage deltas sum to the `slot_usage` lines.
+    pub(super) const SLOT_SUMS: &str = "slot_sums";
+    /// The summary's figures are those of the stream.
+    pub(super) const SUMMARY_SUMS: &str = "summary_sums";
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ mod wire;
 
 use std::fmt::Write as _;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -286,11 +287,24 @@ fn answer_to(request: &Request, shared: &Shared) -> Reply {
             return reply;
         }
     }
-    let reply = shared
-        .responder
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .reply(request, request.number);
+    let reply = {
+        let mut responder = shared
+            .responder
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let asked = AssertUnwindSafe(|| responder.reply(request, request.number));
+        catch_unwind(asked).unwrap_or_else(|panic| {
+            // An assertion in a script must fail its test, which stands on another thread.
+            let why = panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+                .unwrap_or_default();
+            let fault = format!("request {}: the script panicked: {why}", request.number);
+            shared.log().violations.push(fault.clone());
+            Reply::error(400, &fault)
+        })
+    };
     if let (Some(checker), Some(said)) = (checker.as_mut(), &reply.said) {
         checker.said(said);
     }

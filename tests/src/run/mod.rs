@@ -33,6 +33,8 @@ pub struct Run {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// The process id it had.
+    pub pid: u32,
     /// The largest figures seen.
     pub peak: Peak,
     /// The gateway it spoke to.

@@ -223,6 +223,7 @@ impl Running {
             stderr: String::from_utf8_lossy(&state.stderr).into_owned(),
             code: status.code(),
             signal: status.signal(),
+            pid: self.pid,
             peak,
             gateway: rest.gateway,
             left,

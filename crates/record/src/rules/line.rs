@@ -1,0 +1,203 @@
+//! From a stream's text to its lines, each an object with a sound envelope.
+
+use serde_json::Value;
+
+use super::{Ending, Found, rule};
+use crate::stream::LINE_CEILING_BYTES;
+
+/// Types that belong to the run and carry no agent.
+const RUN_SCOPED: &[&str] = &[
+    "session_started",
+    "issue_review",
+    "worktree_merged",
+    "slot_usage",
+    "session_summary",
+    "session_ended",
+];
+
+/// Types known to belong to an agent. `log` is either's.
+const AGENT_SCOPED: &[&str] = &[
+    "limit_exceeded",
+    "provider_fault",
+    "provider_switch",
+    "hook",
+    "agent_spawned",
+    "agent_status",
+    "agent_message",
+    "fsm_state",
+    "agent_transition",
+    "agent_modules",
+    "agent_surface",
+    "memory_state",
+    "memory_revision",
+    "tasks_state",
+    "skills_state",
+    "board_state",
+    "archive_state",
+    "context_breakdown",
+    "context_message",
+    "prompt",
+    "context_managed",
+    "compaction",
+    "assistant_message",
+    "turn_timing",
+    "turn_outcome",
+    "response_rejected",
+    "code_execution",
+    "tool_call",
+    "tool_result",
+    "api_call",
+    "api_result",
+    "shell",
+    "usage",
+];
+
+/// Types that belong to a turn.
+const TURN_SCOPED: &[&str] = &[
+    "context_breakdown",
+    "context_message",
+    "prompt",
+    "assistant_message",
+    "turn_timing",
+    "turn_outcome",
+    "response_rejected",
+    "code_execution",
+    "tool_call",
+    "tool_result",
+    "api_call",
+    "api_result",
+];
+
+/// One line.
+pub(super) struct Line {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) kind: String,
+    pub(super) agent: Option<String>,
+    pub(super) turn: Option<u64>,
+    value: Value,
+}
+
+impl Line {
+    /// A field; `null` where absent.
+    pub(super) fn get(&self, field: &str) -> &Value {
+        self.value.get(field).unwrap_or(&Value::Null)
+    }
+
+    /// A text field; empty where it is none.
+    pub(super) fn text(&self, field: &str) -> &str {
+        self.get(field).as_str().unwrap_or_default()
+    }
+
+    /// The whole object.
+    pub(super) const fn object(&self) -> &Value {
+        &self.value
+    }
+}
+
+/// Parses the lines and checks framing and envelopes. Lines that are no object are left out.
+pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut session = None;
+    for (at, text) in stream.split_inclusive('\n').enumerate() {
+        let number = at + 1;
+        let Some(text) = text.strip_suffix('\n') else {
+            if ending == Ending::Finished {
+                found.add(number, rule::FRAMING, "the last line has no end");
+            }
+            break;
+        };
+        if text.len() >= LINE_CEILING_BYTES {
+            found.add(
+                number,
+                rule::FRAMING,
+                format!("{} bytes, at most {LINE_CEILING_BYTES}", text.len() + 1),
+            );
+        }
+        let value = match serde_json::from_str(text) {
+            Ok(value @ Value::Object(_)) => value,
+            Ok(_) => {
+                found.add(number, rule::FRAMING, "no JSON object");
+                continue;
+            }
+            Err(error) => {
+                found.add(number, rule::FRAMING, format!("no JSON: {error}"));
+                continue;
+            }
+        };
+        let mut line = Line {
+            number,
+            kind: String::new(),
+            agent: None,
+            turn: None,
+            value,
+        };
+        envelope(&mut line, found);
+        if line.get("seq").as_u64() != Some(at as u64) {
+            let seq = line.get("seq");
+            found.add(
+                number,
+                rule::ENVELOPE,
+                format!("seq is {seq}, expected {at}"),
+            );
+        }
+        let id = line.text("sessionId").to_owned();
+        let session = session.get_or_insert_with(|| id.clone());
+        if id.is_empty() || *session != id {
+            found.add(
+                number,
+                rule::ENVELOPE,
+                format!(
+                    "sessionId is {}, expected {session:?}",
+                    line.get("sessionId")
+                ),
+            );
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+fn envelope(line: &mut Line, found: &mut Found) {
+    let number = line.number;
+    let kind = line.text("type").to_owned();
+    if kind.is_empty() {
+        found.add(number, rule::ENVELOPE, "no type");
+    }
+    if !is_timestamp(line.text("ts")) {
+        let ts = line.get("ts");
+        found.add(
+            number,
+            rule::ENVELOPE,
+            format!("ts is {ts}, expected UTC with milliseconds"),
+        );
+    }
+    line.agent = line.get("agentId").as_str().map(str::to_owned);
+    line.turn = line.get("turn").as_u64();
+    let of_run = RUN_SCOPED.contains(&kind.as_str());
+    let of_agent = AGENT_SCOPED.contains(&kind.as_str());
+    if of_run && line.agent.is_some() {
+        found.add(
+            number,
+            rule::ENVELOPE,
+            format!("{kind} is of the run and names an agent"),
+        );
+    }
+    if of_agent && line.agent.is_none() {
+        found.add(number, rule::ENVELOPE, format!("{kind} names no agent"));
+    }
+    if TURN_SCOPED.contains(&kind.as_str()) && line.turn.is_none() {
+        found.add(number, rule::ENVELOPE, format!("{kind} names no turn"));
+    }
+    line.kind = kind;
+}
+
+/// `2026-01-31T09:08:07.123Z`
+fn is_timestamp(text: &str) -> bool {
+    const SHAPE: &[u8] = b"dddd-dd-ddTdd:dd:dd.dddZ";
+    text.len() == SHAPE.len()
+        && text.bytes().zip(SHAPE).all(|(byte, shape)| match shape {
+            b'd' => byte.is_ascii_digit(),
+            other => byte == *other,
+        })
+}

@@ -1,0 +1,652 @@
+//! One good stream, and for every rule the smallest change that breaks it.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::sample;
+use crate::stream::Stream;
+
+/// A fork that finishes within its turn, and a root that is capped, re-asked, and then stopped by
+/// `maxTurns`.
+fn good() -> Vec<Value> {
+    let call = |id: &str, tool: &str| json!({"type": "tool_call", "callId": id, "tool": tool, "arguments": "{}"});
+    let of = |agent: &str, turn: u64, mut line: Value| {
+        line["agentId"] = json!(agent);
+        if turn > 0 {
+            line["turn"] = json!(turn);
+        }
+        line
+    };
+    let message = |id: &str| json!({"type": "context_message", "id": id, "role": "user", "band": "user_prompt", "tokens": 2, "content": "x"});
+    let breakdown = |total: u64| json!({"type": "context_breakdown", "windowLimit": 100, "total": total, "bands": {"system": 1, "assistant": total - 1}});
+    let prompt = |ids: &[&str], reply: Option<&str>, ms: u64| {
+        let mut line = json!({"type": "prompt", "messages": ids, "finishReason": "stop", "tokens": {}, "durationMs": ms, "provider": "P"});
+        if let Some(reply) = reply {
+            line["reply"] = json!(reply);
+        }
+        line
+    };
+    let usage = |figure: &str, output: u64| json!({"type": "usage", "profileId": "root", "modelId": "m", "tokens": {"uncachedInput": 10, "cachedInput": null, "output": output, "reasoning": 0, "cacheWrite": null}, "cost": {"comparable": 0.2, "actual": 0.1}, "wire": {}, "figure": figure});
+    let outcome = |verdict: &str, kind: Option<(&str, &str)>, streak: u64, turns: u64| {
+        let mut line = json!({"type": "turn_outcome", "outcome": verdict, "consecutiveErrors": streak, "turns": turns, "responseChars": 5, "responseOutputTokens": 3});
+        if let Some((base, kind)) = kind {
+            line["error"] = json!(base);
+            line["errorType"] = json!(kind);
+        }
+        line
+    };
+    let timing =
+        |ms: u64| json!({"type": "turn_timing", "promptMs": 1, "requestMs": ms, "responseMs": 1});
+    let said = || json!({"type": "assistant_message", "text": "x", "calls": []});
+    let result = |id: &str, tool: &str| json!({"type": "tool_result", "callId": id, "tool": tool, "ok": true, "chars": 1, "preview": "x", "durationMs": 1});
+    let spawned = |id: &str| {
+        of(
+            id,
+            0,
+            json!({"type": "agent_spawned", "brief": "b", "depth": 0}),
+        )
+    };
+    let modules = |id: &str| of(id, 0, json!({"type": "agent_modules", "modules": []}));
+    let surface = |id: &str| {
+        of(
+            id,
+            0,
+            json!({"type": "agent_surface", "tools": [], "apis": []}),
+        )
+    };
+    let status = |id: &str, status: Value| {
+        let mut line = json!({"type": "agent_status"});
+        line.as_object_mut()
+            .unwrap()
+            .extend(status.as_object().unwrap().clone());
+        of(id, 0, line)
+    };
+    let slot = json!({"profileId": "root", "modelId": "m",
+        "tokens": {"uncachedInput": 50, "cachedInput": null, "output": 15, "reasoning": 0, "cacheWrite": null},
+        "cost": {"comparable": 1.0, "actual": 0.5}, "workCost": {"comparable": 0.6, "actual": 0.3}, "calls": 5});
+    let mut slot_line = slot.clone();
+    slot_line["type"] = json!("slot_usage");
+    let mut lines = vec![
+        json!({"type": "session_started", "routingKey": "k"}),
+        spawned("root"),
+        modules("root"),
+        surface("root"),
+        status("root", json!({"status": "running"})),
+        // Turn 1: a command, then a fork.
+        of("root", 1, breakdown(4)),
+        of("root", 1, message("01")),
+        of("root", 1, message("02")),
+        of("root", 1, message("03")),
+        of("root", 1, prompt(&["01", "02"], Some("03"), 7)),
+        of("root", 1, usage("work", 3)),
+        of("root", 1, said()),
+        of("root", 1, call("c1", "shell")),
+        of(
+            "root",
+            1,
+            json!({"type": "shell", "origin": "tool", "command": "true", "cwd": ".", "exitCode": 0, "stdout": "", "stderr": ""}),
+        ),
+        of("root", 1, result("c1", "shell")),
+        of("root", 1, outcome("progressed", None, 0, 1)),
+        of(
+            "root",
+            0,
+            json!({"type": "agent_transition", "kind": "fork", "toAgentId": "agent-1", "modules": []}),
+        ),
+        spawned("agent-1"),
+        of("root", 1, timing(7)),
+        of(
+            "agent-1",
+            0,
+            json!({"type": "fsm_state", "machine": "m", "state": "s", "profileId": "root"}),
+        ),
+        modules("agent-1"),
+        surface("agent-1"),
+        // The two agents' turns interleave. Root's reply is capped, then re-asked.
+        of("root", 2, breakdown(6)),
+        of("root", 2, message("04")),
+        of("agent-1", 2, breakdown(9)),
+        of("agent-1", 2, message("01")),
+        of("agent-1", 2, message("09")),
+        of("root", 2, prompt(&["01", "02", "03", "04"], None, 8)),
+        of("root", 2, usage("total", 3)),
+        of(
+            "root",
+            2,
+            json!({"type": "response_rejected", "chars": 9, "tokens": {}, "modelId": "m"}),
+        ),
+        of("agent-1", 2, prompt(&["01"], Some("09"), 5)),
+        of("agent-1", 2, usage("work", 3)),
+        of(
+            "root",
+            2,
+            outcome("error", Some(("model_api", "model_length_capped")), 1, 2),
+        ),
+        of("root", 2, timing(8)),
+        of("agent-1", 2, said()),
+        of("agent-1", 2, call("f", "finish")),
+        of("agent-1", 2, result("f", "finish")),
+        of("agent-1", 2, outcome("finished", None, 0, 2)),
+        of("agent-1", 2, timing(5)),
+        status("agent-1", json!({"status": "done", "endedAs": "completed"})),
+        of("root", 2, message("05")),
+        of("root", 2, prompt(&["01", "02", "03", "04"], Some("05"), 8)),
+        of("root", 2, usage("work", 3)),
+        of("root", 2, said()),
+        of("root", 2, call("c2", "read_file")),
+        of(
+            "root",
+            2,
+            json!({"type": "tool_result", "callId": "c2", "tool": "read_file", "ok": false, "failure": "not-found", "chars": 1, "preview": "x", "durationMs": 1}),
+        ),
+        of("root", 2, json!({"type": "something_new", "any": [1, 2]})),
+        of("root", 2, outcome("progressed", None, 0, 2)),
+        of("root", 2, timing(8)),
+        // Turn 3 calls nothing, and is the last that `maxTurns` allows.
+        of("root", 3, breakdown(8)),
+        of("root", 3, message("06")),
+        of(
+            "root",
+            3,
+            prompt(&["01", "02", "03", "04", "05"], Some("06"), 1),
+        ),
+        of("root", 3, usage("total", 3)),
+        of("root", 3, said()),
+        of(
+            "root",
+            3,
+            outcome(
+                "error",
+                Some(("missing_completion", "missing_completion_no_call")),
+                1,
+                3,
+            ),
+        ),
+        of("root", 3, timing(1)),
+        of(
+            "root",
+            0,
+            json!({"type": "log", "level": "warn", "message": "maxTurns"}),
+        ),
+        of(
+            "root",
+            0,
+            json!({"type": "limit_exceeded", "limit": "turns", "threshold": 3.0, "observed": 3.0, "turns": 3.0}),
+        ),
+        status("root", json!({"status": "done", "endedAs": "exhausted"})),
+        slot_line,
+        json!({"type": "session_summary", "status": "exhausted", "exitCode": 3, "agents": 2, "modelCalls": 5, "modelMs": 29,
+            "tokens": slot["tokens"], "cost": 0.5, "workCost": 0.3, "comparableCost": 1.0, "unpricedCalls": 0, "unpricedTokens": 0,
+            "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "turns": 5, "working": 3, "errors": 2}],
+            "rejectedResponses": {"count": 1}, "toolCalls": 3, "shellCommands": 1, "peakContextTokens": 9,
+            "maxResponseChars": 5, "maxResponseOutputTokens": 3,
+            "errors": {"turns": 5, "errors": 2, "maxConsecutive": 1, "modelApi": 1, "missingCompletion": 1,
+                "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}}}),
+        json!({"type": "session_ended", "status": "exhausted", "exitCode": 3}),
+    ];
+    for line in &mut lines {
+        line["sessionId"] = json!("s");
+        line["ts"] = json!("2026-01-31T09:08:07.123Z");
+    }
+    number(&mut lines);
+    lines
+}
+
+fn number(lines: &mut [Value]) {
+    for (seq, line) in lines.iter_mut().enumerate() {
+        line["seq"] = json!(seq);
+    }
+}
+
+fn text(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Where the `nth` line of a type stands, from 0.
+fn at(lines: &[Value], kind: &str, nth: usize) -> usize {
+    let mut places = (0..lines.len()).filter(|at| lines[*at]["type"] == kind);
+    places.nth(nth).expect("the good stream has such a line")
+}
+
+/// A change of one line or of its place.
+enum Change {
+    /// The field at a JSON pointer becomes a value; `null` takes it away.
+    Set(&'static str, usize, &'static str, Value),
+    /// The line goes.
+    Drop(&'static str, usize),
+    /// The line stands twice.
+    Twice(&'static str, usize),
+    /// The line moves directly before another.
+    Move((&'static str, usize), (&'static str, usize)),
+}
+
+use Change::{Drop, Move, Set, Twice};
+
+fn changed(change: &Change) -> Vec<Value> {
+    let mut lines = good();
+    let renumber = !matches!(change, Set(_, _, "/seq", _));
+    match change {
+        Set(kind, nth, pointer, value) => {
+            let place = at(&lines, kind, *nth);
+            let (parent, field) = pointer.rsplit_once('/').unwrap();
+            let object = lines[place].pointer_mut(parent).unwrap();
+            match object {
+                Value::Object(object) if value.is_null() => {
+                    object.remove(field);
+                }
+                Value::Array(rows) => rows[field.parse::<usize>().unwrap()] = value.clone(),
+                object => object[field] = value.clone(),
+            }
+        }
+        Drop(kind, nth) => {
+            let place = at(&lines, kind, *nth);
+            lines.remove(place);
+        }
+        Twice(kind, nth) => {
+            let place = at(&lines, kind, *nth);
+            lines.insert(place, lines[place].clone());
+        }
+        Move(from, to) => {
+            let from = at(&lines, from.0, from.1);
+            let to = at(&lines, to.0, to.1);
+            let line = lines.remove(from);
+            lines.insert(if from < to { to - 1 } else { to }, line);
+        }
+    }
+    if renumber {
+        number(&mut lines);
+    }
+    lines
+}
+
+#[test]
+fn a_good_stream_breaks_nothing() {
+    assert_eq!(check(&text(&good())), []);
+}
+
+#[test]
+fn what_the_writer_and_the_fold_make_breaks_nothing() {
+    for turns in [1, 2, 30] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("telemetry.ndjson");
+        let file = std::fs::File::create(&path).unwrap();
+        let stream =
+            Stream::start(sample::session_id(), Box::new(file), None, Box::new(|| {})).unwrap();
+        stream.send(sample::session(turns));
+        stream.finish();
+        assert_eq!(check(&std::fs::read_to_string(path).unwrap()), []);
+    }
+}
+
+#[test]
+fn every_rule_is_broken_by_a_small_change() {
+    let table = [
+        // Envelope.
+        (Set("prompt", 0, "/type", json!("")), rule::ENVELOPE),
+        (
+            Set("prompt", 0, "/ts", json!("2026-01-31 09:08:07")),
+            rule::ENVELOPE,
+        ),
+        (
+            Set("prompt", 0, "/ts", json!("2026-01-31T09:08:07.123+01:00")),
+            rule::ENVELOPE,
+        ),
+        (Set("prompt", 0, "/seq", json!(99)), rule::ENVELOPE),
+        (Set("prompt", 0, "/sessionId", json!("t")), rule::ENVELOPE),
+        (
+            Set("something_new", 0, "/sessionId", json!(null)),
+            rule::ENVELOPE,
+        ),
+        (
+            Set("turn_timing", 0, "/agentId", json!(null)),
+            rule::ENVELOPE,
+        ),
+        (
+            Set("slot_usage", 0, "/agentId", json!("root")),
+            rule::ENVELOPE,
+        ),
+        (Set("turn_outcome", 0, "/turn", json!(null)), rule::ENVELOPE),
+        // The run.
+        (Drop("session_started", 0), rule::FIRST_LINE),
+        (Twice("session_started", 0), rule::FIRST_LINE),
+        (
+            Move(("session_started", 0), ("agent_modules", 0)),
+            rule::FIRST_LINE,
+        ),
+        (Drop("session_ended", 0), rule::LAST_LINES),
+        (Drop("session_summary", 0), rule::LAST_LINES),
+        (Twice("session_summary", 0), rule::LAST_LINES),
+        (
+            Move(("session_summary", 0), ("slot_usage", 0)),
+            rule::LAST_LINES,
+        ),
+        (
+            Move(("slot_usage", 0), ("session_ended", 0)),
+            rule::LAST_LINES,
+        ),
+        (Move(("log", 0), ("session_ended", 0)), rule::LAST_LINES),
+        (Move(("slot_usage", 0), ("agent_status", 2)), rule::JOINED),
+        (Drop("agent_status", 1), rule::JOINED),
+        (
+            Set("agent_transition", 0, "/toAgentId", json!("agent-2")),
+            rule::TRANSITION,
+        ),
+        (
+            Move(("agent_transition", 0), ("turn_outcome", 0)),
+            rule::TRANSITION,
+        ),
+        // An agent's opening and end.
+        (Drop("agent_spawned", 0), rule::OPENING),
+        (Drop("agent_modules", 0), rule::OPENING),
+        (Drop("agent_surface", 1), rule::OPENING),
+        (Twice("agent_surface", 0), rule::OPENING),
+        (Twice("agent_spawned", 0), rule::OPENING),
+        (
+            Move(("agent_status", 0), ("agent_surface", 0)),
+            rule::OPENING,
+        ),
+        (Move(("agent_surface", 1), ("fsm_state", 0)), rule::OPENING),
+        (
+            Move(("agent_status", 1), ("turn_timing", 2)),
+            rule::AFTER_END,
+        ),
+        (Twice("agent_status", 1), rule::AFTER_END),
+        (
+            Set("agent_status", 1, "/status", json!("failed")),
+            rule::STATUS,
+        ),
+        (
+            Set("agent_status", 1, "/endedAs", json!(null)),
+            rule::STATUS,
+        ),
+        (
+            Set("agent_status", 1, "/endedAs", json!("model_error")),
+            rule::STATUS,
+        ),
+        // Messages.
+        (Twice("context_message", 0), rule::POOL),
+        (Drop("context_message", 0), rule::POOL),
+        (Set("prompt", 1, "/messages/0", json!("99")), rule::POOL),
+        (Set("prompt", 0, "/reply", json!("99")), rule::POOL),
+        (
+            Set("context_message", 4, "/agentId", json!("root")),
+            rule::POOL,
+        ),
+        // The order within a turn.
+        (
+            Move(("prompt", 0), ("context_message", 2)),
+            rule::TURN_ORDER,
+        ),
+        (
+            Move(("prompt", 0), ("context_breakdown", 0)),
+            rule::TURN_ORDER,
+        ),
+        (Move(("usage", 0), ("prompt", 0)), rule::TURN_ORDER),
+        (
+            Move(("assistant_message", 0), ("usage", 0)),
+            rule::TURN_ORDER,
+        ),
+        (
+            Move(("tool_call", 0), ("assistant_message", 0)),
+            rule::TURN_ORDER,
+        ),
+        (
+            Move(("turn_outcome", 0), ("tool_call", 0)),
+            rule::TURN_ORDER,
+        ),
+        (
+            Move(("turn_timing", 0), ("turn_outcome", 0)),
+            rule::TURN_ORDER,
+        ),
+        (Drop("context_breakdown", 0), rule::TURN_ORDER),
+        (Twice("context_breakdown", 0), rule::TURN_ORDER),
+        (Twice("prompt", 0), rule::TURN_ORDER),
+        (Twice("turn_outcome", 0), rule::TURN_ORDER),
+        (Twice("turn_timing", 0), rule::TURN_ORDER),
+        (Set("turn_timing", 0, "/turn", json!(2)), rule::TURN_ORDER),
+        (Drop("turn_outcome", 0), rule::TURN_CLOSED),
+        (Drop("turn_timing", 0), rule::TURN_CLOSED),
+        (Drop("turn_timing", 4), rule::TURN_CLOSED),
+        (Drop("turn_outcome", 4), rule::TURN_CLOSED),
+        (Set("turn_timing", 0, "/requestMs", json!(6)), rule::TIMING),
+        // Outcomes.
+        (
+            Set("turn_outcome", 0, "/error", json!("model_api")),
+            rule::OUTCOME,
+        ),
+        (Set("turn_outcome", 1, "/error", json!(null)), rule::OUTCOME),
+        (
+            Set("turn_outcome", 1, "/errorType", json!(null)),
+            rule::OUTCOME,
+        ),
+        (
+            Set("turn_outcome", 1, "/error", json!("transpile")),
+            rule::OUTCOME,
+        ),
+        (
+            Set("turn_outcome", 1, "/consecutiveErrors", json!(0)),
+            rule::OUTCOME,
+        ),
+        (
+            Set("turn_outcome", 1, "/consecutiveErrors", json!(2)),
+            rule::OUTCOME,
+        ),
+        (
+            Set("turn_outcome", 0, "/consecutiveErrors", json!(1)),
+            rule::OUTCOME,
+        ),
+        // Calls.
+        (Drop("tool_call", 0), rule::PAIRING),
+        (Drop("tool_result", 0), rule::PAIRING),
+        (Twice("tool_call", 0), rule::PAIRING),
+        (Twice("tool_result", 0), rule::PAIRING),
+        (Move(("tool_result", 0), ("tool_call", 0)), rule::PAIRING),
+        (
+            Set("tool_result", 0, "/tool", json!("search")),
+            rule::PAIRING,
+        ),
+        (Set("tool_result", 0, "/callId", json!("c9")), rule::PAIRING),
+        (
+            Set("tool_result", 0, "/type", json!("api_result")),
+            rule::PAIRING,
+        ),
+        (
+            Set("tool_result", 2, "/failure", json!(null)),
+            rule::FAILURE,
+        ),
+        (
+            Set("tool_result", 0, "/failure", json!("other")),
+            rule::FAILURE,
+        ),
+        (Move(("shell", 0), ("tool_call", 0)), rule::ENCLOSURE),
+        (
+            Set("shell", 0, "/origin", json!("program")),
+            rule::ENCLOSURE,
+        ),
+        // The limit.
+        (Move(("limit_exceeded", 0), ("log", 0)), rule::LIMIT),
+        (
+            Set("limit_exceeded", 0, "/limit", json!("runtime")),
+            rule::LIMIT,
+        ),
+        (
+            Set("limit_exceeded", 0, "/agentId", json!("agent-1")),
+            rule::AFTER_END,
+        ),
+        (Drop("agent_status", 2), rule::LIMIT),
+        // Sums.
+        (Set("context_breakdown", 0, "/total", json!(5)), rule::BANDS),
+        (Drop("usage", 0), rule::SLOT_SUMS),
+        (Drop("slot_usage", 0), rule::SLOT_SUMS),
+        (Twice("slot_usage", 0), rule::SLOT_SUMS),
+        (Set("usage", 0, "/figure", json!("total")), rule::SLOT_SUMS),
+        (Set("usage", 0, "/modelId", json!("n")), rule::SLOT_SUMS),
+        (Set("usage", 0, "/cost", json!(null)), rule::SLOT_SUMS),
+        (
+            Set("usage", 0, "/cost/comparable", json!(null)),
+            rule::SLOT_SUMS,
+        ),
+        (Set("usage", 0, "/tokens/output", json!(4)), rule::SLOT_SUMS),
+        (
+            Set("slot_usage", 0, "/workCost/actual", json!(0.4)),
+            rule::SLOT_SUMS,
+        ),
+        (Set("slot_usage", 0, "/calls", json!(6)), rule::SLOT_SUMS),
+        (
+            Set("session_summary", 0, "/cost", json!(0.6)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/comparableCost", json!(null)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/tokens/output", json!(1)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/unpricedCalls", json!(1)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/agents", json!(1)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/modelMs", json!(30)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/toolCalls", json!(null)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/peakContextTokens", json!(8)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/rejectedResponses/count", json!(0)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/errors/turns", json!(4)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/errors/errors", json!(3)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/errors/transpile", json!(1)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set(
+                "session_summary",
+                0,
+                "/errors/byType/model_timeout",
+                json!(1),
+            ),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/errors/toolFailures", json!({})),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/slotCosts/0/calls", json!(1)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/slotCosts", json!([])),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_summary", 0, "/providerStats/0/turns", json!(4)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_ended", 0, "/exitCode", json!(0)),
+            rule::SUMMARY_SUMS,
+        ),
+        (
+            Set("session_ended", 0, "/status", json!("completed")),
+            rule::SUMMARY_SUMS,
+        ),
+    ];
+    for (at, (change, rule)) in table.iter().enumerate() {
+        let violations = check(&text(&changed(change)));
+        assert!(
+            violations.iter().any(|violation| violation.rule == *rule),
+            "row {at} should break {rule}, and breaks {violations:#?}"
+        );
+    }
+}
+
+#[test]
+fn framing_is_a_matter_of_the_text() {
+    let good = text(&good());
+    let broken = |text: String| {
+        let violations = check(&text);
+        let framing = violations.iter().find(|found| found.rule == rule::FRAMING);
+        framing.or(violations.first()).map(|found| found.rule)
+    };
+    assert_eq!(broken(good.clone()), None);
+    let whole = good.trim_end().to_owned();
+    assert_eq!(broken(whole), Some(rule::FRAMING));
+    assert_eq!(broken(good.replacen('\n', "\n\n", 1)), Some(rule::FRAMING));
+    assert_eq!(broken(good.replacen('{', "[{", 1)), Some(rule::FRAMING));
+    assert_eq!(broken(format!("17\n{good}")), Some(rule::FRAMING));
+    let long = "x".repeat(crate::stream::LINE_CEILING_BYTES);
+    let grown = good.replacen("\"brief\":\"b\"", &format!("\"brief\":\"{long}\""), 1);
+    assert_eq!(broken(grown), Some(rule::FRAMING));
+    assert_eq!(broken(String::new()), Some(rule::FIRST_LINE));
+}
+
+#[test]
+fn a_killed_stream_may_stop_anywhere_and_a_finished_one_nowhere() {
+    let good = text(&good());
+    for cut in 1..good.len() {
+        let part = &good[..cut];
+        if part.contains('\n') {
+            assert_eq!(check_with(part, Ending::Killed), [], "cut at {cut}");
+        }
+        if cut % 97 == 0 {
+            assert_ne!(check(part), [], "cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_launch_has_no_summary() {
+    let line = |seq: u64, kind: &str, rest: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"ts\":\"2026-01-31T09:08:07.123Z\",\"seq\":{seq},\"sessionId\":\"s\"{rest}}}\n"
+        )
+    };
+    let stream = [
+        line(0, "session_started", ""),
+        line(1, "log", ",\"level\":\"error\""),
+        line(
+            2,
+            "session_ended",
+            ",\"status\":\"launch_refused\",\"exitCode\":1",
+        ),
+    ]
+    .concat();
+    assert_eq!(check(&stream), []);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_checker_panic(noise in "\\PC{0,200}", place in 0usize..100_000) {
+        let mut lines = text(&good());
+        let mut place = place % lines.len();
+        while !lines.is_char_boundary(place) {
+            place -= 1;
+        }
+        lines.insert_str(place, &noise);
+        check(&lines);
+        check_with(&noise, Ending::Killed);
+    }
+}

@@ -1,0 +1,26 @@
+//! End-to-end suites: the real binary against the fake gateway.
+//!
+//! One file a kind of case. A test is a launch, a script of replies and what must have happened;
+//! what must hold after every run is checked by the harness. No test asserts how long something
+//! took, only its order, what a timer cannot undercut, and that it did not hang.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test may block and panic"
+)]
+
+mod ablation;
+mod bad_input;
+mod common;
+mod disk_full;
+mod exit_codes;
+mod field_assembly;
+mod field_config;
+mod field_files;
+mod field_shell;
+mod field_sse;
+mod kill9;
+mod long_session;
+mod mock;
+mod retry;
+mod signals;

@@ -1,0 +1,156 @@
+//! F93: signals and the cancel file end a run in one way, whatever it is waiting for.
+
+use rustix::process::Signal;
+use serde_json::json;
+use tests::gateway::{Answer, End, Reply, Request, script};
+use tests::run::{Run, Running};
+
+use crate::common::turns;
+
+/// What stops a run.
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    File,
+    One(Signal),
+    Two(Signal),
+}
+
+const STOPS: [Stop; 4] = [
+    Stop::File,
+    Stop::One(Signal::INT),
+    Stop::One(Signal::TERM),
+    Stop::Two(Signal::TERM),
+];
+
+fn stop(running: &Running, how: Stop) {
+    match how {
+        Stop::File => {
+            std::fs::write(running.workspace().join("../cancel"), "").unwrap();
+        }
+        Stop::One(signal) => running.signal(signal),
+        Stop::Two(signal) => {
+            running.signal(signal);
+            running.signal(signal);
+        }
+    }
+}
+
+/// Waits for the end and looks at what must be there.
+#[track_caller]
+fn canceled(running: Running, how: Stop) -> Run {
+    let run = running.finish();
+    run.ended(0, "canceled");
+    assert_eq!(run.events("session_summary").len(), 1, "{how:?}");
+    let journal = run.journal_lines();
+    assert_eq!(journal.last().unwrap()["t"], "end", "{how:?}");
+    run
+}
+
+#[test]
+fn f93_a_stop_ends_a_running_command() {
+    for how in STOPS {
+        let builder = Run::builder();
+        let cancel = builder.folder().join("cancel").display().to_string();
+        let running = builder
+            .with(|launch| launch.set("/cancelFile", cancel))
+            .answers(turns([Answer::shell("echo begun; sleep 90")]))
+            .start();
+        running.wait_for_event("tool_call");
+        stop(&running, how);
+        let run = canceled(running, how);
+        let shell = run.events("shell");
+        assert!(shell.iter().all(|shell| shell["exitCode"] == -1), "{how:?}");
+        assert_eq!(run.gateway.as_ref().unwrap().requests().len(), 1, "{how:?}");
+    }
+}
+
+#[test]
+fn a_stop_ends_a_command_that_ignores_being_told() {
+    for how in STOPS {
+        let builder = Run::builder();
+        let cancel = builder.folder().join("cancel").display().to_string();
+        let stubborn = "trap '' TERM INT; echo $$ > begun; while :; do sleep 1; done";
+        let running = builder
+            .with(|launch| launch.set("/cancelFile", cancel))
+            .answers(turns([Answer::shell(stubborn)]))
+            .start();
+        let begun = running.workspace().join("begun");
+        while !begun.exists() {
+            std::thread::yield_now();
+        }
+        stop(&running, how);
+        canceled(running, how);
+    }
+}
+
+#[test]
+fn a_stop_drops_a_model_call_in_flight() {
+    for how in STOPS {
+        let builder = Run::builder();
+        let cancel = builder.folder().join("cancel").display().to_string();
+        let held = Reply::from(Answer::text("Let me think"))
+            .take(2)
+            .ending(End::HoldOpen);
+        let running = builder
+            .with(|launch| launch.set("/cancelFile", cancel))
+            .answers(script([held]))
+            .start();
+        let ceiling = std::time::Duration::from_secs(60);
+        assert!(running.gateway().wait_for(1, ceiling));
+        stop(&running, how);
+        let run = canceled(running, how);
+        assert_eq!(
+            run.gateway.as_ref().unwrap().exchanges()[0].sent_whole,
+            Some(false),
+            "{how:?}"
+        );
+        assert_eq!(run.events("assistant_message").len(), 0, "{how:?}");
+    }
+}
+
+#[test]
+fn a_stop_ends_a_backoff() {
+    for how in STOPS {
+        let builder = Run::builder();
+        let cancel = builder.folder().join("cancel").display().to_string();
+        let running = builder
+            .with(|launch| launch.set("/cancelFile", cancel))
+            .answers(|_: &Request, _| {
+                Reply::error(429, "slow down").with_header("Retry-After", "300")
+            })
+            .start();
+        running.wait_for("a retry", |line| line["code"] == "retry");
+        stop(&running, how);
+        canceled(running, how);
+    }
+}
+
+#[test]
+fn a_stop_before_anything_happened_is_a_whole_run_all_the_same() {
+    let builder = Run::builder();
+    let cancel = builder.folder().join("cancel");
+    std::fs::write(&cancel, "").unwrap();
+    let run = builder
+        .with(|launch| launch.set("/cancelFile", cancel.display().to_string()))
+        .answers(script([Answer::finish("never")]))
+        .run();
+    run.ended(0, "canceled");
+    assert_eq!(run.gateway.as_ref().unwrap().requests().len(), 0);
+}
+
+#[test]
+fn work_done_before_a_stop_stays() {
+    let running = Run::builder()
+        .answers(turns([
+            Answer::call("write_file", json!({ "path": "a.txt", "contents": "kept" })),
+            Answer::shell("sleep 90"),
+        ]))
+        .start();
+    running.wait_for("the command's call", |line| {
+        line["type"] == "tool_call" && line["tool"] == "shell"
+    });
+    running.signal(Signal::INT);
+    let run = canceled(running, Stop::One(Signal::INT));
+    assert_eq!(run.file("a.txt"), "kept");
+    assert_eq!(run.results("write_file").len(), 1);
+}
