@@ -332,9 +332,6 @@ impl Session {
             limits: BTreeMap::new(),
             limit_hit: None,
             wall_ms: self.at_ms as u64,
-            active_ms: self.at_ms as u64,
-            waiting_ms: 0,
-            peak_parallel: 1,
             capture_bytes: 0,
             capture_stopped: None,
         });
