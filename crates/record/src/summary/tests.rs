@@ -146,9 +146,6 @@ fn conclusion() -> Conclusion {
         limits: BTreeMap::new(),
         limit_hit: None,
         wall_ms: 0,
-        active_ms: 0,
-        waiting_ms: 0,
-        peak_parallel: 1,
         capture_bytes: 0,
         capture_stopped: None,
     }
