@@ -105,10 +105,10 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             None => refusals.push(Refusal {
                 locus: format!("model `{model}`"),
                 message: "has no built-in script".to_owned(),
-                hint: Some(
-                    "give a script with --mock-script FILE, or bind mock/test, which has one"
-                        .to_owned(),
-                ),
+                hint: Some(format!(
+                    "give one with --mock-script FILE, or bind one of: mock/{}",
+                    Script::built_in_names().join(", mock/")
+                )),
             }),
         }
     }
@@ -135,7 +135,10 @@ fn unusable(dir: &Path) -> Option<String> {
     match std::fs::metadata(dir) {
         Ok(found) if found.is_dir() => None,
         Ok(_) => Some(format!("is {}, which is no directory", dir.display())),
-        Err(error) => Some(format!("is {}, which cannot be used: {error}", dir.display())),
+        Err(error) => Some(format!(
+            "is {}, which cannot be used: {error}",
+            dir.display()
+        )),
     }
 }
 

@@ -166,7 +166,7 @@ where
         to: stamp.to,
         message: short_name::<M>(),
         queued: begun.duration_since(stamp.sent),
-        handled: begun.elapsed(),
+        running: begun.elapsed(),
         depth,
     });
     reply

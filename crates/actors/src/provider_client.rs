@@ -71,10 +71,16 @@ impl Source {
     /// Whom a call asks, for a sentence: ` at Acme`.
     fn asked(&self) -> String {
         match self {
-            Self::Gateway { candidate: Some(candidate), .. } => {
+            Self::Gateway {
+                candidate: Some(candidate),
+                ..
+            } => {
                 format!(" at {}", candidate.provider)
             }
-            Self::Gateway { candidate: None, .. } | Self::Mock { .. } => String::new(),
+            Self::Gateway {
+                candidate: None, ..
+            }
+            | Self::Mock { .. } => String::new(),
         }
     }
 

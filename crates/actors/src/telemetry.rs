@@ -108,7 +108,9 @@ impl Telemetry {
 
     /// Says once that the journal stopped: capture never fails the run it observes (06 §8).
     fn report_capture(&mut self) {
-        let Some(reason) = self.journal.as_ref().and_then(Journal::stopped_because) else { return };
+        let Some(reason) = self.journal.as_ref().and_then(Journal::stopped_because) else {
+            return;
+        };
         if !std::mem::replace(&mut self.capture_reported, true) {
             self.batch.push(Emission {
                 at_ms: clock::now_ms(),
@@ -159,7 +161,7 @@ impl Actor for Telemetry {
 }
 
 impl Named for Telemetry {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "telemetry"
     }
 }

@@ -252,8 +252,9 @@ impl Turns {
             request,
             error: Box::new(error_record(error, &why)),
         });
-        if let Fault::LengthCapped(capped) = &error.fault {
-            self.rejected(turn, capped, sent, duration_ms);
+        match &error.fault {
+            Fault::LengthCapped(capped) => self.rejected(turn, capped, sent, duration_ms),
+            fault => self.pay_for_discarded(turn, fault),
         }
         self.judge(
             turn,
@@ -313,6 +314,22 @@ impl Turns {
                 provider: capped.provider.clone(),
                 model_id: self.spec.profile.model_id.clone(),
             })),
+        );
+    }
+
+    /// A reply that could not be read may have been paid for.
+    fn pay_for_discarded(&self, turn: u32, fault: &Fault) {
+        let Some(discarded) = fault.discarded().filter(|it| it.usage.is_some()) else {
+            return;
+        };
+        let usage = discarded.usage.as_ref();
+        let accounted = self.account(usage, tokens::count(&discarded.content));
+        self.report_usage(
+            turn,
+            usage,
+            discarded.provider.as_ref(),
+            accounted,
+            Figure::Total,
         );
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Handled {
     pub to: Arc<str>,
     pub message: &'static str,
     pub queued: Duration,
-    pub handled: Duration,
+    pub running: Duration,
     pub depth: u32,
 }
 
@@ -99,7 +99,7 @@ fn write_lines(
             to: handled.to.to_string(),
             message: handled.message.to_owned(),
             queued_us: micros(handled.queued),
-            handled_us: micros(handled.handled),
+            handled_us: micros(handled.running),
             depth: handled.depth,
         };
         serde_json::to_writer(&mut file, &line)?;

@@ -87,7 +87,7 @@ impl Actor for Scheduler {
 }
 
 impl Named for Scheduler {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "scheduler"
     }
 }

@@ -46,7 +46,7 @@ struct Errors {
     streak: u64,
     /// The last outcomes, `true` for an error; at most the error rate's window.
     recent: VecDeque<bool>,
-    errors_in_recent: u64,
+    failed_recently: u64,
 }
 
 impl Ceilings {
@@ -77,10 +77,10 @@ impl Ceilings {
         errors.streak = if error { errors.streak + 1 } else { 0 };
         if let Some(window) = self.limits.error_rate_window {
             errors.recent.push_back(error);
-            errors.errors_in_recent += u64::from(error);
+            errors.failed_recently += u64::from(error);
             if errors.recent.len() as u64 > window {
                 let gone = errors.recent.pop_front().unwrap_or_default();
-                errors.errors_in_recent -= u64::from(gone);
+                errors.failed_recently -= u64::from(gone);
             }
         }
         errors.streak
@@ -143,7 +143,7 @@ impl Ceilings {
             ));
         }
         let (rate, window) = (self.limits.max_error_rate?, self.limits.error_rate_window?);
-        let observed = errors.errors_in_recent as f64 / window as f64;
+        let observed = errors.failed_recently as f64 / window as f64;
         (errors.recent.len() as u64 == window && observed > rate).then_some((
             Limit::ErrorRate,
             rate,

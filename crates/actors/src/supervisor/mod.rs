@@ -192,7 +192,7 @@ impl Actor for Supervisor {
 }
 
 impl Named for Supervisor {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "supervisor"
     }
 }

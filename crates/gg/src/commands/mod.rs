@@ -18,7 +18,7 @@ use actors::launch::Surroundings;
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
-use provider::openrouter::{Credential, DEFAULT_BASE_URL};
+use provider::openrouter::{Credential, base_url_from_env};
 
 use crate::cli::Command;
 
@@ -52,10 +52,7 @@ fn read_document(file: &Path) -> anyhow::Result<Document> {
 /// What a launch meets beside its document: the mock script of the command line, and the gateway
 /// the environment names.
 fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
-    let base_url = std::env::var("OPENROUTER_BASE_URL")
-        .ok()
-        .filter(|url| !url.trim().is_empty())
-        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+    let base_url = base_url_from_env();
     Surroundings {
         mock_script,
         base_url,
