@@ -61,10 +61,7 @@ pub struct Surroundings {
 }
 
 /// Checks a document against itself and against its surroundings. Every refusal, in one list.
-pub fn check(
-    document: &Document,
-    surroundings: &Surroundings,
-) -> Result<Prepared, Vec<Refusal>> {
+pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
     if let Some(dir) = &checked.loose.workspace_dir
@@ -99,7 +96,7 @@ pub fn check(
         let name = model.as_str().trim_start_matches("mock/");
         match surroundings
             .mock_script
-            .cloned()
+            .clone()
             .or_else(|| Script::built_in(name).map(Arc::new))
         {
             Some(script) => {

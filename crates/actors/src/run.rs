@@ -69,7 +69,6 @@ pub struct RunReport {
 }
 
 /// What every agent of a run shares and none changes.
-#[derive(Debug)]
 pub struct Shared {
     pub(crate) launch: Arc<Launch>,
     pub(crate) clock: RunClock,
@@ -77,6 +76,12 @@ pub struct Shared {
     pub(crate) mask: Mask,
     stores: Mutex<StoreIds>,
     warned_unpriced: AtomicBool,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared({})", self.launch.session_id)
+    }
 }
 
 impl Shared {

@@ -314,13 +314,15 @@ mod tests {
 
     #[test]
     fn help_reads_as_reviewed() {
+        use std::fmt::Write as _;
+
         let mut text = String::new();
         let mut root = command_line();
         root.build();
         text.push_str(&root.render_long_help().to_string());
         for command in root.get_subcommands_mut() {
             if command.get_name() != "help" {
-                text.push_str(&format!("\n==== {}\n\n", command.get_name()));
+                let _ = write!(text, "\n==== {}\n\n", command.get_name());
                 text.push_str(&command.render_long_help().to_string());
             }
         }

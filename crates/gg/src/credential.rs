@@ -24,13 +24,18 @@ const LONGEST: usize = 16 * 1024;
 /// Takes the key, and gives back the arguments the user wrote.
 ///
 /// Where the environment holds a key this does not return: the process is replaced.
-pub(crate) fn take(mut arguments: Vec<OsString>) -> io::Result<(Option<Credential>, Vec<OsString>)> {
+pub(crate) fn take(
+    mut arguments: Vec<OsString>,
+) -> io::Result<(Option<Credential>, Vec<OsString>)> {
     if arguments.get(1).is_some_and(|first| first == HANDED_OVER) {
         arguments.remove(1);
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         let mut key = String::new();
-        io::stdin().lock().take(LONGEST as u64).read_to_string(&mut key)?;
-        return Ok((Some(Credential::new(key)), arguments));
+        io::stdin()
+            .lock()
+            .take(LONGEST as u64)
+            .read_to_string(&mut key)?;
+        return Ok((Credential::new(&key), arguments));
     }
     match std::env::var(VARIABLE) {
         Err(std::env::VarError::NotPresent) => Ok((None, arguments)),
@@ -40,7 +45,10 @@ pub(crate) fn take(mut arguments: Vec<OsString>) -> io::Result<(Option<Credentia
         )),
         Ok(key) if key.trim().len() > LONGEST => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("{VARIABLE} holds {} bytes; a key has some dozens", key.len()),
+            format!(
+                "{VARIABLE} holds {} bytes; a key has some dozens",
+                key.len()
+            ),
         )),
         Ok(key) => Err(replace_process(key.trim(), &arguments)),
     }

@@ -16,7 +16,7 @@ use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
 pub use client::client;
-pub use endpoint::{Credential, DEFAULT_BASE_URL, Endpoint};
+pub use endpoint::{Credential, DEFAULT_BASE_URL, Endpoint, base_url_from_env};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};

@@ -75,10 +75,8 @@ impl Reading {
                     let room = KEPT.saturating_sub(opening.len()).min(bytes.len());
                     opening.extend_from_slice(&bytes[..room]);
                 }
-                let events = match decoder.push(bytes) {
-                    Ok(events) => events,
-                    Err(TooLarge) => return Err(self.assembly.unreadable(TooLarge.to_string())),
-                };
+                let mut events = Vec::new();
+                let taken = decoder.push(bytes, &mut events);
                 let mut progress = Progress::default();
                 for event in events {
                     *any_event = true;
@@ -86,7 +84,12 @@ impl Reading {
                     progress.moved |= brought.moved;
                     progress.done |= brought.done;
                 }
-                return Ok(progress);
+                return match taken {
+                    Err(TooLarge) if !progress.done => {
+                        Err(self.assembly.unreadable(TooLarge.to_string()))
+                    }
+                    _ => Ok(progress),
+                };
             }
             Form::Whole(body) => {
                 if body.len() + bytes.len() > LARGEST_REPLY {

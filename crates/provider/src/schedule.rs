@@ -155,25 +155,6 @@ impl CallError {
                 | ErrorType::ModelResponseLoop
         )
     }
-
-    /// Its kind in the capture journal (06 §8.3).
-    pub const fn kind(&self) -> &'static str {
-        match &self.fault {
-            Fault::RateLimited { .. }
-            | Fault::Server { .. }
-            | Fault::Transport { .. }
-            | Fault::Stall { .. } => "retry_exhausted",
-            Fault::Timeout { .. } => "timeout",
-            Fault::NotFound { .. }
-            | Fault::Auth { .. }
-            | Fault::Rejected { .. }
-            | Fault::Unusable { .. } => "fatal_status",
-            Fault::Parse { .. } => "unparseable",
-            Fault::LengthCapped(_) => "length_capped",
-            Fault::ProviderMismatch { .. } => "provider_mismatch",
-            Fault::MissingCredential => "missing_credential",
-        }
-    }
 }
 
 impl fmt::Display for CallError {
@@ -307,13 +288,12 @@ mod tests {
             provider: None,
         });
         assert!(timeout.is_reasked());
-        assert_eq!(timeout.kind(), "timeout");
         for status in [400, 401, 402, 404] {
             let error = fatal(Fault::of_status(status, None, b"no", None));
             assert!(!error.is_reasked());
-            assert_eq!(error.kind(), "fatal_status");
         }
-        assert_eq!(fatal(Fault::MissingCredential).kind(), "missing_credential");
+        let missing = fatal(Fault::MissingCredential);
+        assert_eq!(missing.error_type(), ErrorType::ModelAuth);
     }
 
     #[test]

@@ -46,9 +46,9 @@ impl Decoder {
         Self::default()
     }
 
-    /// Takes the next bytes and gives the events they complete, in order.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, TooLarge> {
-        let mut events = Vec::new();
+    /// Takes the next bytes and appends the events they complete, in order. Those before what is
+    /// too large are appended all the same.
+    pub fn push(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<(), TooLarge> {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -65,10 +65,9 @@ impl Decoder {
                     None => self.after_cr = true,
                 }
             }
-            self.end_line(&mut events)?;
+            self.end_line(events)?;
         }
-        self.hold(rest)?;
-        Ok(events)
+        self.hold(rest)
     }
 
     /// The end of the stream: the event that nothing ended, if there is one.
@@ -142,7 +141,7 @@ mod tests {
         let mut decoder = Decoder::new();
         let mut events = Vec::new();
         for piece in pieces {
-            events.extend(decoder.push(piece).unwrap());
+            decoder.push(piece, &mut events).unwrap();
         }
         events.extend(decoder.finish().unwrap());
         events
@@ -190,7 +189,7 @@ mod tests {
     fn a_line_without_end_is_refused() {
         let mut decoder = Decoder::new();
         let piece = vec![b'x'; 1 << 20];
-        let refused = (0..17).find_map(|_| decoder.push(&piece).err());
+        let refused = (0..17).find_map(|_| decoder.push(&piece, &mut Vec::new()).err());
         assert_eq!(refused, Some(TooLarge));
     }
 

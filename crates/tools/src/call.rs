@@ -128,13 +128,21 @@ pub fn parse(tool: ToolName, arguments: &str) -> Result<Call, Failure> {
             contents: given.text("contents"),
         }),
         ToolName::EditFile => Call::EditFile(given.edit()),
-        ToolName::ListDir => Call::ListDir(ListDir { path: given.optional_path("path") }),
+        ToolName::ListDir => Call::ListDir(ListDir {
+            path: given.optional_path("path"),
+        }),
         ToolName::Search => Call::Search(Search {
             query: given.filled("query"),
             path: given.optional_path("path"),
-            limit: given.count("limit").unwrap_or(DEFAULT_MATCHES).min(MAX_MATCHES),
+            limit: given
+                .count("limit")
+                .unwrap_or(DEFAULT_MATCHES)
+                .min(MAX_MATCHES),
         }),
-        _ => Call::Shell(Shell { command: given.command(), timeout: given.timeout("timeoutSecs") }),
+        _ => Call::Shell(Shell {
+            command: given.command(),
+            timeout: given.timeout("timeoutSecs"),
+        }),
     };
     given.finish(tool)?;
     Ok(call)
@@ -162,22 +170,33 @@ impl Arguments {
                     )));
                 }
                 Err(error) => {
-                    return Err(Failure::invalid(format!("the arguments are not JSON: {error}")));
+                    return Err(Failure::invalid(format!(
+                        "the arguments are not JSON: {error}"
+                    )));
                 }
             }
         };
-        Ok(Self { members, known, faults: Vec::new() })
+        Ok(Self {
+            members,
+            known,
+            faults: Vec::new(),
+        })
     }
 
     fn take(&mut self, key: &str) -> Option<Value> {
-        self.members.shift_remove(key).filter(|value| !value.is_null())
+        self.members
+            .shift_remove(key)
+            .filter(|value| !value.is_null())
     }
 
     fn optional_text(&mut self, key: &str) -> Option<String> {
         match self.take(key)? {
             Value::String(text) => Some(text),
             other => {
-                self.faults.push(format!("`{key}` is {}; expected a string", described(&other)));
+                self.faults.push(format!(
+                    "`{key}` is {}; expected a string",
+                    described(&other)
+                ));
                 None
             }
         }
@@ -223,7 +242,8 @@ impl Arguments {
     fn command(&mut self) -> String {
         let command = self.filled("command");
         if command.contains('\0') {
-            self.faults.push("`command` holds a NUL character, which no command can".to_owned());
+            self.faults
+                .push("`command` holds a NUL character, which no command can".to_owned());
         }
         command
     }
@@ -238,9 +258,11 @@ impl Arguments {
         };
         if self.faults.len() == faults {
             if edit.old_string.is_empty() {
-                self.faults.push("`oldString` is empty; give the text to replace".to_owned());
+                self.faults
+                    .push("`oldString` is empty; give the text to replace".to_owned());
             } else if edit.old_string == edit.new_string {
-                self.faults.push("`oldString` and `newString` are equal".to_owned());
+                self.faults
+                    .push("`oldString` and `newString` are equal".to_owned());
             }
         }
         edit
@@ -288,9 +310,17 @@ impl Arguments {
     }
 
     fn finish(mut self, tool: ToolName) -> Result<(), Failure> {
-        let unknown: Vec<_> = self.members.keys().filter(|key| !self.known.contains(&&***key)).collect();
+        let unknown: Vec<_> = self
+            .members
+            .keys()
+            .filter(|key| !self.known.contains(&&***key))
+            .collect();
         if !unknown.is_empty() {
-            let noun = if unknown.len() == 1 { "is no argument" } else { "are no arguments" };
+            let noun = if unknown.len() == 1 {
+                "is no argument"
+            } else {
+                "are no arguments"
+            };
             let fault = format!("{} {noun}", listed(&unknown));
             self.faults.push(fault);
         }
@@ -364,7 +394,10 @@ mod tests {
     #[test]
     fn every_fault_of_a_call_is_named_at_once() {
         assert_eq!(
-            fault(ToolName::ReadFile, r#"{"path":7,"offset":0,"limit":1.5,"x":1,"y":2}"#),
+            fault(
+                ToolName::ReadFile,
+                r#"{"path":7,"offset":0,"limit":1.5,"x":1,"y":2}"#
+            ),
             "`path` is 7; expected a string; `offset` is 0; expected a whole number, 1 or more; \
              `limit` is 1.5; expected a whole number, 1 or more; `x` and `y` are no arguments; \
              `read_file` takes `path`, `offset` and `limit`"
@@ -382,8 +415,16 @@ mod tests {
 
     #[test]
     fn null_members_are_absent_ones() {
-        let call = parse(ToolName::ReadFile, r#"{"path":"a","offset":null,"limit":3.0}"#).unwrap();
-        let expected = ReadFile { path: "a".to_owned(), offset: None, limit: Some(3) };
+        let call = parse(
+            ToolName::ReadFile,
+            r#"{"path":"a","offset":null,"limit":3.0}"#,
+        )
+        .unwrap();
+        let expected = ReadFile {
+            path: "a".to_owned(),
+            offset: None,
+            limit: Some(3),
+        };
         assert_eq!(call, Call::ReadFile(expected));
     }
 
@@ -398,10 +439,16 @@ mod tests {
             timeout(r#"{"command":"ls","timeoutSecs":0.25}"#),
             Duration::from_millis(250)
         );
-        assert_eq!(timeout(r#"{"command":"ls","timeoutSecs":1e300}"#), MAX_TIMEOUT);
+        assert_eq!(
+            timeout(r#"{"command":"ls","timeoutSecs":1e300}"#),
+            MAX_TIMEOUT
+        );
         assert!(timeout(r#"{"command":"ls","timeoutSecs":1e-300}"#) > Duration::ZERO);
         for bad in ["0", "-1", "\"3\"", "true", "1e400"] {
-            fault(ToolName::Shell, &format!(r#"{{"command":"ls","timeoutSecs":{bad}}}"#));
+            fault(
+                ToolName::Shell,
+                &format!(r#"{{"command":"ls","timeoutSecs":{bad}}}"#),
+            );
         }
     }
 

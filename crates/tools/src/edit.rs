@@ -25,9 +25,13 @@ const MARK: char = '\u{feff}';
 pub(crate) fn edited(path: &Path, edit: &EditFile) -> Result<String, Failure> {
     let (mut file, found) = open_regular(path, &edit.path)?;
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
-    file.read_to_end(&mut bytes).map_err(|error| cannot("read", &edit.path, &error))?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| cannot("read", &edit.path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Failure::invalid(format!("`{}` is not UTF-8 text, so it cannot be edited", edit.path))
+        Failure::invalid(format!(
+            "`{}` is not UTF-8 text, so it cannot be edited",
+            edit.path
+        ))
     })?;
     replaced(&text, edit)
 }
@@ -35,13 +39,19 @@ pub(crate) fn edited(path: &Path, edit: &EditFile) -> Result<String, Failure> {
 fn replaced(text: &str, edit: &EditFile) -> Result<String, Failure> {
     let (old, new) = (edit.old_string.as_str(), edit.new_string.as_str());
     if old.is_empty() {
-        return Err(Failure::invalid("`oldString` is empty; give the text to replace"));
+        return Err(Failure::invalid(
+            "`oldString` is empty; give the text to replace",
+        ));
     }
     if old == new {
         return Err(Failure::invalid("`oldString` and `newString` are equal"));
     }
     // The mark is no part of what a reader sees, unless the call spells it out.
-    let start = if text.starts_with(MARK) && !old.starts_with(MARK) { MARK.len_utf8() } else { 0 };
+    let start = if text.starts_with(MARK) && !old.starts_with(MARK) {
+        MARK.len_utf8()
+    } else {
+        0
+    };
     let (mark, body) = text.split_at(start);
     let ends = LineEnds::of(body);
     let mut places = exact(body, old);
@@ -50,13 +60,17 @@ fn replaced(text: &str, edit: &EditFile) -> Result<String, Failure> {
     }
     match places.as_slice() {
         [(from, to)] => {
-            let matched = LineEnds::of(&body[*from..*to]);
-            let new = if ends.only_crlf() || (matched.only_crlf() && !old.contains('\r')) {
+            let plain = !old.contains('\r');
+            // A text that begins with LF means the whole line end it was found in.
+            let splits = old.starts_with('\n') && body[..*from].ends_with('\r');
+            let from = from - usize::from(splits && (plain || ends.only_crlf()));
+            let matched = LineEnds::of(&body[from..*to]);
+            let new = if ends.only_crlf() || (plain && matched.only_crlf()) {
                 with_crlf(new)
             } else {
                 Cow::Borrowed(new)
             };
-            Ok([mark, &body[..*from], &new, &body[*to..]].concat())
+            Ok([mark, &body[..from], &new, &body[*to..]].concat())
         }
         [] => Err(Failure::not_found(explain::absent(body, old, &edit.path))),
         many => Err(Failure::new(
@@ -123,7 +137,10 @@ fn across_line_ends(body: &str, old: &str) -> Vec<(usize, usize)> {
     let places = exact(&plain, old);
     // Two walks, since the end of one place may lie past the start of the next.
     let (mut starts, mut ends) = (Walk::over(body), Walk::over(body));
-    places.into_iter().map(|(from, to)| (starts.to(from), ends.to(to))).collect()
+    places
+        .into_iter()
+        .map(|(from, to)| (starts.to(from), ends.to(to)))
+        .collect()
 }
 
 /// A walk over a text that counts each CR LF as one byte.
@@ -135,13 +152,21 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn over(body: &'a str) -> Self {
-        Self { body: body.as_bytes(), at: 0, counted: 0 }
+        Self {
+            body: body.as_bytes(),
+            at: 0,
+            counted: 0,
+        }
     }
 
     /// The place in the text after so many counted bytes; never fewer than before.
     fn to(&mut self, counted: usize) -> usize {
         while self.counted < counted {
-            self.at += if self.body[self.at..].starts_with(b"\r\n") { 2 } else { 1 };
+            self.at += if self.body[self.at..].starts_with(b"\r\n") {
+                2
+            } else {
+                1
+            };
             self.counted += 1;
         }
         self.at
@@ -157,7 +182,11 @@ fn on_lines(body: &str, places: &[(usize, usize)]) -> String {
         counted = *from;
         numbers.push(line.to_string());
     }
-    let more = if places.len() > numbers.len() { ", …" } else { "" };
+    let more = if places.len() > numbers.len() {
+        ", …"
+    } else {
+        ""
+    };
     format!("on lines {}{more}", numbers.join(", "))
 }
 
@@ -185,10 +214,20 @@ mod tests {
     #[test]
     fn lines_joined_by_lf_match_a_crlf_file() {
         let text = "one\r\ntwo\r\nthree\r\n";
-        assert_eq!(apply(text, "one\ntwo", "1\n2\n2b").unwrap(), "1\r\n2\r\n2b\r\nthree\r\n");
+        assert_eq!(
+            apply(text, "one\ntwo", "1\n2\n2b").unwrap(),
+            "1\r\n2\r\n2b\r\nthree\r\n"
+        );
         assert_eq!(apply(text, "two\n", "").unwrap(), "one\r\nthree\r\n");
-        assert_eq!(apply(text, "\ntwo", "\n2").unwrap(), "one\r\n2\r\nthree\r\n");
-        assert_eq!(apply(text, "one\r\ntwo", "1\r\n2").unwrap(), "1\r\n2\r\nthree\r\n");
+        assert_eq!(
+            apply(text, "\ntwo", "\n2").unwrap(),
+            "one\r\n2\r\nthree\r\n"
+        );
+        assert_eq!(apply(text, "\ntwo", "").unwrap(), "one\r\nthree\r\n");
+        assert_eq!(
+            apply(text, "one\r\ntwo", "1\r\n2").unwrap(),
+            "1\r\n2\r\nthree\r\n"
+        );
     }
 
     #[test]
@@ -271,9 +310,15 @@ mod tests {
             old_string: "a".to_owned(),
             new_string: "b".to_owned(),
         };
-        assert_eq!(edited(&path, &edit).unwrap_err().class, FailureClass::NotFound);
+        assert_eq!(
+            edited(&path, &edit).unwrap_err().class,
+            FailureClass::NotFound
+        );
         fs::write(&path, b"a\xff").unwrap();
-        assert_eq!(edited(&path, &edit).unwrap_err().class, FailureClass::InvalidArgument);
+        assert_eq!(
+            edited(&path, &edit).unwrap_err().class,
+            FailureClass::InvalidArgument
+        );
         assert_eq!(fs::read(&path).unwrap(), b"a\xff");
     }
 

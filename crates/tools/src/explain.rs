@@ -83,7 +83,11 @@ impl Lens {
 
 /// The place that differs least, and in what.
 fn near(body: &str, old: &str) -> Option<(usize, &'static str)> {
-    let lens = |line_ends, whitespace, case| Lens { whitespace, case, line_ends };
+    let lens = |line_ends, whitespace, case| Lens {
+        whitespace,
+        case,
+        line_ends,
+    };
     [
         (lens(true, false, false), "line ends"),
         (lens(false, true, false), "whitespace"),
@@ -113,7 +117,11 @@ fn first_difference(body: &str, place: usize, old: &str) -> Option<String> {
         .split_inclusive('\n')
         .zip(old.split_inclusive('\n'))
         .find(|(has, wants)| !has.starts_with(wants))?;
-    Some(format!(": the file has {}, `oldString` has {}", quoted(has), quoted(wants)))
+    Some(format!(
+        ": the file has {}, `oldString` has {}",
+        quoted(has),
+        quoted(wants)
+    ))
 }
 
 /// The line where most lines of the text stand, blanks around them aside; else the line most like
@@ -126,18 +134,24 @@ fn closest<'a>(body: &'a str, old: &str) -> Option<(usize, &'a str)> {
     }
     let score = |start: usize| {
         let here = lines[start..].iter().zip(&wanted);
-        here.filter(|(line, wanted)| !wanted.is_empty() && line.trim() == **wanted).count()
+        here.filter(|(line, wanted)| !wanted.is_empty() && line.trim() == **wanted)
+            .count()
     };
     // The earliest of the best.
     let best = (0..lines.len()).max_by_key(|start| (score(*start), usize::MAX - start))?;
     if score(best) > 0 {
         let differs = |(line, wanted): (&&str, &&str)| line.trim() != *wanted;
-        let at = best + lines[best..].iter().zip(&wanted).position(differs).unwrap_or(0);
+        let at = best
+            + lines[best..]
+                .iter()
+                .zip(&wanted)
+                .position(differs)
+                .unwrap_or(0);
         return Some((at + 1, lines[at]));
     }
     let first = wanted.iter().find(|line| !line.is_empty())?;
-    let best = (0..lines.len())
-        .max_by_key(|at| (likeness(lines[*at].trim(), first), usize::MAX - at))?;
+    let best =
+        (0..lines.len()).max_by_key(|at| (likeness(lines[*at].trim(), first), usize::MAX - at))?;
     (likeness(lines[best].trim(), first) >= 60).then(|| (best + 1, lines[best]))
 }
 
@@ -149,7 +163,12 @@ fn likeness(a: &str, b: &str) -> usize {
     }
     let same = |(a, b): &(u8, u8)| a == b;
     let head = a.bytes().zip(b.bytes()).take_while(same).count();
-    let tail = a.bytes().rev().zip(b.bytes().rev()).take_while(same).count();
+    let tail = a
+        .bytes()
+        .rev()
+        .zip(b.bytes().rev())
+        .take_while(same)
+        .count();
     (head + tail).min(a.len().min(b.len())) * 100 / longer
 }
 
@@ -162,7 +181,11 @@ fn quoted(line: &str) -> String {
 
 fn shown(c: char) -> impl Iterator<Item = char> {
     let escape = c.is_control() || (c.is_whitespace() && c != ' ') || c == '\u{feff}';
-    let (plain, escaped) = if escape { (None, Some(c.escape_default())) } else { (Some(c), None) };
+    let (plain, escaped) = if escape {
+        (None, Some(c.escape_default()))
+    } else {
+        (Some(c), None)
+    };
     plain.into_iter().chain(escaped.into_iter().flatten())
 }
 
@@ -172,7 +195,10 @@ mod tests {
 
     #[track_caller]
     fn check(body: &str, old: &str, expected: &str) {
-        assert_eq!(absent(body, old, "f"), format!("`oldString` does not occur in `f`{expected}"));
+        assert_eq!(
+            absent(body, old, "f"),
+            format!("`oldString` does not occur in `f`{expected}")
+        );
     }
 
     #[test]
@@ -217,7 +243,11 @@ mod tests {
 
     #[test]
     fn the_closest_lines_are_named() {
-        check("a\nb\nc\nx\n", "b\nd\nx", "; closest is line 3, which reads `c`");
+        check(
+            "a\nb\nc\nx\n",
+            "b\nd\nx",
+            "; closest is line 3, which reads `c`",
+        );
         check(
             "let a = 1;\nlet total = first + second;\n",
             "let total = first - second;",

@@ -26,7 +26,11 @@ impl Halt {
 
     /// An error once the flag is up.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.is_raised() { Err(halted()) } else { Ok(()) }
+        if self.is_raised() {
+            Err(halted())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -47,5 +51,8 @@ impl<R: io::Read> io::Read for HaltingReader<'_, R> {
 
 /// What a call answers that was stopped before it was done.
 pub(crate) fn halted() -> Failure {
-    Failure::new(FailureClass::LimitExceeded, "stopped before it was done; the run is ending")
+    Failure::new(
+        FailureClass::LimitExceeded,
+        "stopped before it was done; the run is ending",
+    )
 }

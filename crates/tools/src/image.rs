@@ -65,7 +65,10 @@ fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes.get(12..16)? {
         b"VP8 " => {
             (bytes.get(23..26)? == b"\x9d\x01\x2a").then_some(())?;
-            Some((little(bytes, 26, 2)? & 0x3fff, little(bytes, 28, 2)? & 0x3fff))
+            Some((
+                little(bytes, 26, 2)? & 0x3fff,
+                little(bytes, 28, 2)? & 0x3fff,
+            ))
         }
         b"VP8L" => {
             (*bytes.get(20)? == 0x2f).then_some(())?;
@@ -79,12 +82,21 @@ fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
 
 fn big(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     let field = bytes.get(at..at + count)?;
-    Some(field.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+    Some(
+        field
+            .iter()
+            .fold(0, |number, byte| number << 8 | u32::from(*byte)),
+    )
 }
 
 fn little(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     let field = bytes.get(at..at + count)?;
-    Some(field.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+    Some(
+        field
+            .iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u32::from(*byte)),
+    )
 }
 
 #[cfg(test)]
@@ -121,7 +133,10 @@ mod tests {
     #[test]
     fn broken_headers_have_no_size() {
         assert_eq!(size(b"\x89PNG\r\n\x1a\n"), Some((ImageFormat::Png, None)));
-        assert_eq!(size(b"\xff\xd8\xff\xda\0\x02"), Some((ImageFormat::Jpeg, None)));
+        assert_eq!(
+            size(b"\xff\xd8\xff\xda\0\x02"),
+            Some((ImageFormat::Jpeg, None))
+        );
         assert_eq!(size(b"GIF87a\0\0\0\0"), Some((ImageFormat::Gif, None)));
         assert_eq!(size(&riff(b"ALPH")), Some((ImageFormat::Webp, None)));
         assert_eq!(size(b"%PDF-1.7"), None);

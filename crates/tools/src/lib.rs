@@ -8,6 +8,11 @@
 //! Always true: every result and every failure is deterministic text, made of what the workspace
 //! holds; nothing here knows of agents or models.
 
+#![expect(
+    clippy::format_push_string,
+    reason = "notes are short, and `write!` into a String fails in no way worth a branch"
+)]
+
 mod call;
 mod edit;
 mod explain;
@@ -51,7 +56,10 @@ pub struct Done {
 impl Done {
     /// A result of text alone.
     pub(crate) fn of_text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 }
 

@@ -67,8 +67,9 @@ pub fn list(call: &ListDir, place: &Place) -> Result<Vec<DirEntry>, Failure> {
         names.push((entry.file_name(), kind));
     }
     names.sort_unstable_by(|(a, _), (b, _)| a.as_bytes().cmp(b.as_bytes()));
-    let entry = |(name, kind): (OsString, _)| {
-        DirEntry { name: name.to_string_lossy().into_owned(), kind }
+    let entry = |(name, kind): (OsString, _)| DirEntry {
+        name: name.to_string_lossy().into_owned(),
+        kind,
     };
     Ok(names.into_iter().map(entry).collect())
 }
@@ -81,7 +82,10 @@ pub(crate) fn as_text(entries: &[DirEntry]) -> String {
     let mut text = String::new();
     for (at, entry) in entries.iter().enumerate() {
         if text.len() + entry.name.len() > BACKSTOP {
-            text += &format!("[cut at {BACKSTOP} bytes; {} more entries]\n", entries.len() - at);
+            text += &format!(
+                "[cut at {BACKSTOP} bytes; {} more entries]\n",
+                entries.len() - at
+            );
             break;
         }
         text += &entry.name;
@@ -102,7 +106,13 @@ mod tests {
     use vocab::failure::FailureClass;
 
     fn listed(place: &Place, path: Option<&str>) -> Result<String, Failure> {
-        list(&ListDir { path: path.map(str::to_owned) }, place).map(|entries| as_text(&entries))
+        list(
+            &ListDir {
+                path: path.map(str::to_owned),
+            },
+            place,
+        )
+        .map(|entries| as_text(&entries))
     }
 
     #[test]
@@ -121,7 +131,10 @@ mod tests {
         assert_eq!(text, ".hidden\nB\na/\nb.txt\ndangling\nto-a/\nto-b\né");
         assert_eq!(listed(&place, Some("a/inner")).unwrap(), "(empty)");
         let entries = list(&ListDir::default(), &place).unwrap();
-        let dangling = entries.iter().find(|entry| entry.name == "dangling").unwrap();
+        let dangling = entries
+            .iter()
+            .find(|entry| entry.name == "dangling")
+            .unwrap();
         assert_eq!(dangling.kind, EntryKind::Other);
     }
 
@@ -148,10 +161,17 @@ mod tests {
     #[test]
     fn a_huge_listing_is_cut_and_counted() {
         let entries: Vec<_> = (0..3_000)
-            .map(|at| DirEntry { name: format!("{at:0100}"), kind: EntryKind::File })
+            .map(|at| DirEntry {
+                name: format!("{at:0100}"),
+                kind: EntryKind::File,
+            })
             .collect();
         let text = as_text(&entries);
         assert!(text.len() < BACKSTOP + 100);
-        assert!(text.ends_with("[cut at 262144 bytes; 405 more entries]"), "{}", &text[text.len() - 90..]);
+        assert!(
+            text.ends_with("[cut at 262144 bytes; 405 more entries]"),
+            "{}",
+            &text[text.len() - 90..]
+        );
     }
 }

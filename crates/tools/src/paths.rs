@@ -24,7 +24,10 @@ impl Place {
     /// A place whose working directory is its root.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
-        Self { cwd: root.clone(), root }
+        Self {
+            cwd: root.clone(),
+            root,
+        }
     }
 
     /// The working directory as records name it: relative to the root (`.` for the root itself),
@@ -40,10 +43,14 @@ impl Place {
     /// The path a call means.
     pub(crate) fn resolve(&self, path: &str) -> Result<PathBuf, Failure> {
         if path.is_empty() {
-            return Err(Failure::invalid("`path` is empty; give a file or directory"));
+            return Err(Failure::invalid(
+                "`path` is empty; give a file or directory",
+            ));
         }
         if path.contains('\0') {
-            return Err(Failure::invalid("`path` holds a NUL character, which no file name can"));
+            return Err(Failure::invalid(
+                "`path` holds a NUL character, which no file name can",
+            ));
         }
         Ok(self.cwd.join(path))
     }
@@ -58,10 +65,12 @@ pub(crate) fn open_regular(path: &Path, shown: &str) -> Result<(File, Metadata),
     regular(&found, shown)?;
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
         .open(path)
         .map_err(|error| cannot("read", shown, &error))?;
-    let found = file.metadata().map_err(|error| cannot("read", shown, &error))?;
+    let found = file
+        .metadata()
+        .map_err(|error| cannot("read", shown, &error))?;
     regular(&found, shown)?;
     Ok((file, found))
 }
@@ -71,9 +80,14 @@ pub(crate) fn regular(found: &Metadata, shown: &str) -> Result<(), Failure> {
     if found.is_file() {
         Ok(())
     } else if found.is_dir() {
-        Err(Failure::invalid(format!("`{shown}` is a directory, not a file")))
+        Err(Failure::invalid(format!(
+            "`{shown}` is a directory, not a file"
+        )))
     } else {
-        Err(Failure::invalid(format!("`{shown}` is {}, not a regular file", kind(found))))
+        Err(Failure::invalid(format!(
+            "`{shown}` is {}, not a regular file",
+            kind(found)
+        )))
     }
 }
 
@@ -124,8 +138,14 @@ mod tests {
     #[test]
     fn only_impossible_paths_are_refused() {
         let place = Place::at("/work");
-        assert_eq!(place.resolve("").unwrap_err().class, FailureClass::InvalidArgument);
-        assert_eq!(place.resolve("a\0b").unwrap_err().class, FailureClass::InvalidArgument);
+        assert_eq!(
+            place.resolve("").unwrap_err().class,
+            FailureClass::InvalidArgument
+        );
+        assert_eq!(
+            place.resolve("a\0b").unwrap_err().class,
+            FailureClass::InvalidArgument
+        );
     }
 
     #[test]

@@ -92,11 +92,20 @@ pub fn read(
     let mut buffer = vec![0; room];
     let mut filled = fill(&mut file, &mut buffer).map_err(failed)?;
     if let Some(format) = image::sniff(&buffer[..filled]) {
-        let picture = picture(call, policy, format, found.len(), &buffer[..filled], &mut file);
+        let picture = picture(
+            call,
+            policy,
+            format,
+            found.len(),
+            &buffer[..filled],
+            &mut file,
+        );
         return picture.map(FileRead::Picture).map_err(failed);
     }
     let mut window = Window::of(call, policy);
-    let mut chunk = buffer.strip_prefix(b"\xef\xbb\xbf").map_or(0, |_| 3.min(filled))..filled;
+    let mut chunk = buffer
+        .strip_prefix(b"\xef\xbb\xbf")
+        .map_or(0, |_| 3.min(filled))..filled;
     while filled > 0 {
         if halt.is_raised() {
             return Err(halted());
@@ -140,14 +149,19 @@ fn picture(
     if policy.attach_images {
         let mut bytes = start.to_vec();
         // One byte past the bound tells whether the file is larger, whatever its size said.
-        rest.take((MAX_PICTURE + 1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+        rest.take((MAX_PICTURE + 1).saturating_sub(bytes.len() as u64))
+            .read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_PICTURE {
             picture.attached = Err("over 8 MiB");
         } else {
             picture.bytes = bytes.len() as u64;
             picture.dimensions = image::dimensions(format, &bytes);
             let dimensions = picture.dimensions;
-            picture.attached = Ok(Image { format, bytes: bytes.into(), dimensions });
+            picture.attached = Ok(Image {
+                format,
+                bytes: bytes.into(),
+                dimensions,
+            });
         }
     }
     Ok(picture)
@@ -180,7 +194,13 @@ impl Window {
             Some(count) => first.saturating_add(count.max(1) - 1),
             None => u64::MAX,
         };
-        Self { first, last, line: 1, open: false, raw: Vec::new() }
+        Self {
+            first,
+            last,
+            line: 1,
+            open: false,
+            raw: Vec::new(),
+        }
     }
 
     fn take(&mut self, chunk: &[u8]) {
@@ -198,7 +218,8 @@ impl Window {
         }
         if self.line <= self.last && self.raw.len() < Self::ENOUGH {
             let wanted = self.wanted(rest);
-            self.raw.extend_from_slice(&rest[..wanted.min(Self::ENOUGH - self.raw.len())]);
+            self.raw
+                .extend_from_slice(&rest[..wanted.min(Self::ENOUGH - self.raw.len())]);
         }
         self.line += memchr::memchr_iter(b'\n', rest).count() as u64;
     }
@@ -208,7 +229,9 @@ impl Window {
         let Ok(more) = usize::try_from(self.last - self.line) else {
             return rest.len();
         };
-        memchr::memchr_iter(b'\n', rest).nth(more).map_or(rest.len(), |at| at + 1)
+        memchr::memchr_iter(b'\n', rest)
+            .nth(more)
+            .map_or(rest.len(), |at| at + 1)
     }
 
     fn finish(self, path: &str) -> Result<TextRead, Failure> {
@@ -227,8 +250,18 @@ impl Window {
         if cut {
             contents.truncate(text::floor(&contents, BACKSTOP));
         }
-        let last = if cut { self.first + text::lines(&contents) - 1 } else { self.last.min(total) };
-        Ok(TextRead { contents, first: self.first.min(total), last, total, cut })
+        let last = if cut {
+            self.first + text::lines(&contents) - 1
+        } else {
+            self.last.min(total)
+        };
+        Ok(TextRead {
+            contents,
+            first: self.first.min(total),
+            last,
+            total,
+            cut,
+        })
     }
 }
 
@@ -256,7 +289,10 @@ impl TextRead {
             }
             footer += "]\n";
         }
-        footer += &format!("[showing lines {}-{} of {}", self.first, self.last, self.total);
+        footer += &format!(
+            "[showing lines {}-{} of {}",
+            self.first, self.last, self.total
+        );
         if next <= self.total {
             footer += &format!("; continue with offset: {next}");
         }
@@ -267,7 +303,10 @@ impl TextRead {
 impl FileRead {
     /// The result a model gets, and the view it opens.
     pub fn into_done(self, path: &str) -> Done {
-        let mut view = View { path: path.to_owned(), region: None };
+        let mut view = View {
+            path: path.to_owned(),
+            region: None,
+        };
         match self {
             Self::Text(read) => {
                 let footer = read.footer();
@@ -282,11 +321,19 @@ impl FileRead {
                     }
                     text += &footer;
                 }
-                Done { text, images: Vec::new(), view: Some(view) }
+                Done {
+                    text,
+                    images: Vec::new(),
+                    view: Some(view),
+                }
             }
             Self::Picture(picture) => {
                 let text = picture.described();
-                Done { text, images: picture.attached.into_iter().collect(), view: Some(view) }
+                Done {
+                    text,
+                    images: picture.attached.into_iter().collect(),
+                    view: Some(view),
+                }
             }
         }
     }
@@ -315,11 +362,17 @@ mod tests {
     use vocab::failure::FailureClass;
 
     const CAPPED: FilePolicy = FilePolicy {
-        read: Some(ReadPolicy { mode: ReadMode::DefaultCap, line_cap: 3 }),
+        read: Some(ReadPolicy {
+            mode: ReadMode::DefaultCap,
+            line_cap: 3,
+        }),
         attach_images: true,
     };
     const UNLIMITED: FilePolicy = FilePolicy {
-        read: Some(ReadPolicy { mode: ReadMode::Unlimited, line_cap: 3 }),
+        read: Some(ReadPolicy {
+            mode: ReadMode::Unlimited,
+            line_cap: 3,
+        }),
         attach_images: true,
     };
 
@@ -335,7 +388,11 @@ mod tests {
         offset: impl Into<Option<u64>>,
         limit: impl Into<Option<u64>>,
     ) -> Result<Done, Failure> {
-        let call = ReadFile { path: "f".to_owned(), offset: offset.into(), limit: limit.into() };
+        let call = ReadFile {
+            path: "f".to_owned(),
+            offset: offset.into(),
+            limit: limit.into(),
+        };
         let place = Place::at(folder.path());
         Ok(read(&call, &place, &policy, &Halt::default())?.into_done("f"))
     }
@@ -362,8 +419,14 @@ mod tests {
             shown(FIVE, CAPPED, 1, None),
             "1\n2\n3\n[showing lines 1-3 of 5; continue with offset: 4]"
         );
-        assert_eq!(shown(FIVE, CAPPED, 4, None), "4\n5\n[showing lines 4-5 of 5]");
-        assert_eq!(shown("1\n2", UNLIMITED, 2, None), "2\n[showing lines 2-2 of 2]");
+        assert_eq!(
+            shown(FIVE, CAPPED, 4, None),
+            "4\n5\n[showing lines 4-5 of 5]"
+        );
+        assert_eq!(
+            shown("1\n2", UNLIMITED, 2, None),
+            "2\n[showing lines 2-2 of 2]"
+        );
         assert_eq!(
             shown(FIVE, UNLIMITED, 2, Some(1)),
             "2\n[showing lines 2-2 of 5; continue with offset: 3]"
@@ -372,24 +435,52 @@ mod tests {
 
     #[test]
     fn a_view_has_a_region_unless_it_is_whole() {
-        let region = |offset| done(&folder(FIVE), CAPPED, offset, None).unwrap().view.unwrap().region;
-        assert_eq!(region(2), Some(Region { first: 2, last: 4, total: 5 }));
-        let whole = done(&folder("1\n"), CAPPED, None, None).unwrap().view.unwrap();
-        assert_eq!(whole, View { path: "f".to_owned(), region: None });
+        let region = |offset| {
+            done(&folder(FIVE), CAPPED, offset, None)
+                .unwrap()
+                .view
+                .unwrap()
+                .region
+        };
+        assert_eq!(
+            region(2),
+            Some(Region {
+                first: 2,
+                last: 4,
+                total: 5
+            })
+        );
+        let whole = done(&folder("1\n"), CAPPED, None, None)
+            .unwrap()
+            .view
+            .unwrap();
+        assert_eq!(
+            whole,
+            View {
+                path: "f".to_owned(),
+                region: None
+            }
+        );
     }
 
     #[test]
     fn an_offset_past_the_end_names_the_length() {
         let failure = done(&folder(FIVE), CAPPED, 6, None).unwrap_err();
         assert_eq!(failure.class, FailureClass::InvalidArgument);
-        assert_eq!(failure.message, "`offset` 6 is past the end of `f`, which has 5 lines");
+        assert_eq!(
+            failure.message,
+            "`offset` 6 is past the end of `f`, which has 5 lines"
+        );
         assert!(done(&folder(""), CAPPED, 2, None).is_err());
     }
 
     #[test]
     fn missing_files_and_directories_are_told_apart() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(done(&folder, CAPPED, None, None).unwrap_err().class, FailureClass::NotFound);
+        assert_eq!(
+            done(&folder, CAPPED, None, None).unwrap_err().class,
+            FailureClass::NotFound
+        );
         fs::create_dir(folder.path().join("f")).unwrap();
         let failure = done(&folder, CAPPED, None, None).unwrap_err();
         assert_eq!(failure.class, FailureClass::InvalidArgument);
@@ -437,7 +528,10 @@ mod tests {
 
     #[test]
     fn what_is_no_utf8_is_marked_and_a_byte_order_mark_hidden() {
-        assert_eq!(done(&folder(b"a\xffb\n"), CAPPED, None, None).unwrap().text, "a\u{fffd}b\n");
+        assert_eq!(
+            done(&folder(b"a\xffb\n"), CAPPED, None, None).unwrap().text,
+            "a\u{fffd}b\n"
+        );
         assert_eq!(shown("\u{feff}a\n", CAPPED, 1, None), "a\n");
         assert_eq!(shown("\u{feff}", CAPPED, 1, None), "");
     }
@@ -451,7 +545,10 @@ mod tests {
         assert_eq!(attached.images[0].dimensions, Some((640, 480)));
         assert_eq!(&attached.images[0].bytes[..], &png);
 
-        let blind = FilePolicy { attach_images: false, ..CAPPED };
+        let blind = FilePolicy {
+            attach_images: false,
+            ..CAPPED
+        };
         let described = done(&folder(&png), blind, None, None).unwrap();
         assert_eq!(
             described.text,
@@ -461,10 +558,19 @@ mod tests {
 
         png.resize(MAX_PICTURE as usize + 1, 0);
         let large = done(&folder(&png), CAPPED, None, None).unwrap();
-        assert_eq!(large.text, "f: image/png, 640x480, 8,388,609 bytes; not attached: over 8 MiB");
+        assert_eq!(
+            large.text,
+            "f: image/png, 640x480, 8,388,609 bytes; not attached: over 8 MiB"
+        );
         assert!(large.images.is_empty());
         png.pop();
-        assert_eq!(done(&folder(&png), CAPPED, None, None).unwrap().images.len(), 1);
+        assert_eq!(
+            done(&folder(&png), CAPPED, None, None)
+                .unwrap()
+                .images
+                .len(),
+            1
+        );
     }
 
     #[test]
@@ -472,7 +578,11 @@ mod tests {
         let folder = folder(FIVE);
         let halt = Halt::default();
         halt.raise();
-        let call = ReadFile { path: "f".to_owned(), offset: None, limit: None };
+        let call = ReadFile {
+            path: "f".to_owned(),
+            offset: None,
+            limit: None,
+        };
         let failure = read(&call, &Place::at(folder.path()), &CAPPED, &halt).unwrap_err();
         assert_eq!(failure.class, FailureClass::LimitExceeded);
     }

@@ -21,21 +21,20 @@ const MAX_LINKS: usize = 40;
 
 /// Replaces or creates the file a path leads to. `shown` is the path for a sentence.
 pub(crate) fn replace(path: &Path, shown: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        Failure::io(format!("cannot write `{shown}`: {}", reason(&error)))
-    };
+    let failed =
+        |error: io::Error| Failure::io(format!("cannot write `{shown}`: {}", reason(&error)));
     let target = follow(path).map_err(failed)?;
     match fs::symlink_metadata(&target) {
         Ok(found) if found.is_file() => replace_file(&target, &found, bytes).map_err(failed),
-        Ok(found) if found.is_dir() => {
-            Err(Failure::io(format!("cannot write `{shown}`: it is a directory")))
-        }
-        Ok(found) => Err(Failure::io(format!("cannot write `{shown}`: it is {}", kind(&found)))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create(&target, bytes).map_err(|error| {
-                Failure::io(format!("cannot create `{shown}`: {}", reason(&error)))
-            })
-        }
+        Ok(found) if found.is_dir() => Err(Failure::io(format!(
+            "cannot write `{shown}`: it is a directory"
+        ))),
+        Ok(found) => Err(Failure::io(format!(
+            "cannot write `{shown}`: it is {}",
+            kind(&found)
+        ))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(&target, bytes)
+            .map_err(|error| Failure::io(format!("cannot create `{shown}`: {}", reason(&error)))),
         Err(error) => Err(failed(error)),
     }
 }
@@ -111,7 +110,9 @@ fn beside(target: &Path, found: &Metadata, bytes: &[u8]) -> Result<(), Beside> {
     file.set_permissions(Permissions::from_mode(found.mode() & 0o7777))
         .map_err(|error| impossible(error, false))?;
     temporary.write_all(bytes).map_err(Beside::Failed)?;
-    temporary.persist(target).map_err(|error| impossible(error.error, true))?;
+    temporary
+        .persist(target)
+        .map_err(|error| impossible(error.error, true))?;
     Ok(())
 }
 
@@ -185,7 +186,10 @@ mod tests {
         symlink("deep/er/target", &link).unwrap();
         replace(&link, "link", b"new").unwrap();
         assert!(link.is_symlink());
-        assert_eq!(fs::read(folder.path().join("deep/er/target")).unwrap(), b"new");
+        assert_eq!(
+            fs::read(folder.path().join("deep/er/target")).unwrap(),
+            b"new"
+        );
     }
 
     #[test]
@@ -244,7 +248,11 @@ mod tests {
         let sorted = |errno: rustix::io::Errno, renaming| {
             matches!(impossible(errno.into(), renaming), Beside::Impossible)
         };
-        for errno in [rustix::io::Errno::ACCESS, rustix::io::Errno::PERM, rustix::io::Errno::ROFS] {
+        for errno in [
+            rustix::io::Errno::ACCESS,
+            rustix::io::Errno::PERM,
+            rustix::io::Errno::ROFS,
+        ] {
             assert!(sorted(errno, false));
         }
         assert!(sorted(rustix::io::Errno::BUSY, true));

@@ -63,7 +63,11 @@ impl Found {
             let named = self.unsearched.iter().take(MAX_NAMED).map(String::as_str);
             let named = named.collect::<Vec<_>>().join(", ");
             let more = self.unsearched.len().saturating_sub(MAX_NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
             lines.push(format!("[not searched: {named}{more}]"));
         }
         lines.join("\n")
@@ -91,23 +95,36 @@ pub fn search(call: &call::Search, place: &Place, halt: &Halt) -> Result<Found, 
     if found.is_file() {
         hunt.file(&top, shown.to_owned())?;
     } else if found.is_dir() {
-        let shown = call.path.as_deref().filter(|path| !matches!(*path, "." | "./"));
+        let shown = call
+            .path
+            .as_deref()
+            .filter(|path| !matches!(*path, "." | "./"));
         hunt.tree(&top, shown.map(Path::new))?;
     } else {
         let what = kind(&found);
-        return Err(Failure::invalid(format!("`{shown}` is {what}, neither file nor directory")));
+        return Err(Failure::invalid(format!(
+            "`{shown}` is {what}, neither file nor directory"
+        )));
     }
     Ok(hunt.found)
 }
 
 fn matcher(query: &str) -> Result<RegexMatcher, Failure> {
     if query.trim().is_empty() {
-        return Err(Failure::invalid("`query` is blank; give a regular expression"));
+        return Err(Failure::invalid(
+            "`query` is blank; give a regular expression",
+        ));
     }
     // `^` and `$` are the ends of a line, and `$` stands before CR LF as before LF.
-    RegexMatcherBuilder::new().multi_line(true).crlf(true).build(query).map_err(|error| {
-        Failure::invalid(format!("`query` is no regular expression over one line: {error}"))
-    })
+    RegexMatcherBuilder::new()
+        .multi_line(true)
+        .crlf(true)
+        .build(query)
+        .map_err(|error| {
+            Failure::invalid(format!(
+                "`query` is no regular expression over one line: {error}"
+            ))
+        })
 }
 
 fn searcher() -> Searcher {
@@ -172,8 +189,13 @@ impl Hunt<'_> {
             held: Vec::new(),
             binary: false,
         };
-        let reader = HaltingReader { inner: file, halt: self.halt };
-        let searched = self.searcher.search_reader(&self.matcher, reader, &mut matches);
+        let reader = HaltingReader {
+            inner: file,
+            halt: self.halt,
+        };
+        let searched = self
+            .searcher
+            .search_reader(&self.matcher, reader, &mut matches);
         self.halt.check()?;
         let Matches { held, binary, .. } = matches;
         match searched {
@@ -269,7 +291,12 @@ mod tests {
         folder
     }
 
-    fn found(folder: &TempDir, query: &str, path: Option<&str>, limit: u64) -> Result<String, Failure> {
+    fn found(
+        folder: &TempDir,
+        query: &str,
+        path: Option<&str>,
+        limit: u64,
+    ) -> Result<String, Failure> {
         let call = call::Search {
             query: query.to_owned(),
             path: path.map(str::to_owned),
@@ -280,7 +307,12 @@ mod tests {
 
     #[test]
     fn matches_stand_in_path_then_line_order() {
-        let folder = tree(&[("b", "x\ny\nx\n"), ("a/z", "x"), ("a.txt", "x"), (".dot", "x")]);
+        let folder = tree(&[
+            ("b", "x\ny\nx\n"),
+            ("a/z", "x"),
+            ("a.txt", "x"),
+            (".dot", "x"),
+        ]);
         assert_eq!(
             found(&folder, "x", None, 50).unwrap(),
             ".dot:1: x\na/z:1: x\na.txt:1: x\nb:1: x\nb:3: x"
@@ -293,11 +325,17 @@ mod tests {
     fn paths_are_shown_as_the_call_gave_them() {
         let folder = tree(&[("a/b/c", "x")]);
         assert_eq!(found(&folder, "x", Some("a"), 9).unwrap(), "a/b/c:1: x");
-        assert_eq!(found(&folder, "x", Some("./a/"), 9).unwrap(), "./a/b/c:1: x");
+        assert_eq!(
+            found(&folder, "x", Some("./a/"), 9).unwrap(),
+            "./a/b/c:1: x"
+        );
         assert_eq!(found(&folder, "x", Some("."), 9).unwrap(), "a/b/c:1: x");
         assert_eq!(found(&folder, "x", Some("a/b/c"), 9).unwrap(), "a/b/c:1: x");
         let whole = folder.path().join("a").to_str().unwrap().to_owned();
-        assert_eq!(found(&folder, "x", Some(&whole), 9).unwrap(), format!("{whole}/b/c:1: x"));
+        assert_eq!(
+            found(&folder, "x", Some(&whole), 9).unwrap(),
+            format!("{whole}/b/c:1: x")
+        );
     }
 
     #[test]
@@ -322,12 +360,19 @@ mod tests {
         );
         // Ignore files above the path that is searched count as well.
         fs::write(folder.path().join("sub/b.log"), "x").unwrap();
-        assert_eq!(found(&folder, "^x", Some("sub"), 50).unwrap(), "sub/other:1: x");
+        assert_eq!(
+            found(&folder, "^x", Some("sub"), 50).unwrap(),
+            "sub/other:1: x"
+        );
     }
 
     #[test]
     fn a_repositorys_own_exclusions_count() {
-        let folder = tree(&[(".git/info/exclude", "secret\n"), (".git/HEAD", ""), ("secret", "x")]);
+        let folder = tree(&[
+            (".git/info/exclude", "secret\n"),
+            (".git/HEAD", ""),
+            ("secret", "x"),
+        ]);
         assert_eq!(found(&folder, "x", None, 50).unwrap(), "no matches");
     }
 
@@ -340,7 +385,10 @@ mod tests {
             format!("f:1: {} (123 more chars...)", "漢".repeat(200))
         );
         let folder = tree(&[("f", &"a".repeat(200))]);
-        assert_eq!(found(&folder, "a", None, 50).unwrap(), format!("f:1: {}", "a".repeat(200)));
+        assert_eq!(
+            found(&folder, "a", None, 50).unwrap(),
+            format!("f:1: {}", "a".repeat(200))
+        );
     }
 
     #[test]
@@ -355,7 +403,10 @@ mod tests {
     #[test]
     fn line_ends_are_no_part_of_a_line() {
         let folder = tree(&[("f", "one\r\ntwo\r\n"), ("g", "one\n")]);
-        assert_eq!(found(&folder, "one$", None, 50).unwrap(), "f:1: one\ng:1: one");
+        assert_eq!(
+            found(&folder, "one$", None, 50).unwrap(),
+            "f:1: one\ng:1: one"
+        );
     }
 
     #[test]
@@ -382,7 +433,10 @@ mod tests {
     fn a_file_that_cannot_be_held_is_named() {
         let folder = tree(&[("a", "x\n")]);
         fs::write(folder.path().join("huge"), vec![b'y'; MAX_HELD + 1]).unwrap();
-        assert_eq!(found(&folder, "x", None, 50).unwrap(), "a:1: x\n[not searched: huge]");
+        assert_eq!(
+            found(&folder, "x", None, 50).unwrap(),
+            "a:1: x\n[not searched: huge]"
+        );
     }
 
     #[test]
@@ -390,7 +444,11 @@ mod tests {
         let folder = tree(&[("a", "x\n")]);
         let halt = Halt::default();
         halt.raise();
-        let call = call::Search { query: "x".to_owned(), path: None, limit: 50 };
+        let call = call::Search {
+            query: "x".to_owned(),
+            path: None,
+            limit: 50,
+        };
         let failure = search(&call, &Place::at(folder.path()), &halt).unwrap_err();
         assert_eq!(failure.class, FailureClass::LimitExceeded);
     }

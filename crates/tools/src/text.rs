@@ -39,7 +39,9 @@ pub(crate) fn last_lines(text: &str, lines: u64) -> usize {
     }
     let body = text.strip_suffix('\n').unwrap_or(text);
     let before = usize::try_from(lines - 1).unwrap_or(usize::MAX);
-    memchr::memrchr_iter(b'\n', body.as_bytes()).nth(before).map_or(0, |at| at + 1)
+    memchr::memrchr_iter(b'\n', body.as_bytes())
+        .nth(before)
+        .map_or(0, |at| at + 1)
 }
 
 /// Lines of a text; a last one without its line end counts.
@@ -87,7 +89,14 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_tail_counts_them() {
-        for (text, count) in [("", 0), ("a", 1), ("a\n", 1), ("\n", 1), ("a\nb", 2), ("\n\n", 2)] {
+        for (text, count) in [
+            ("", 0),
+            ("a", 1),
+            ("a\n", 1),
+            ("\n", 1),
+            ("a\nb", 2),
+            ("\n\n", 2),
+        ] {
             assert_eq!(lines(text), count, "{text:?}");
         }
         assert_eq!(&"a\nb\nc\n"[last_lines("a\nb\nc\n", 2)..], "b\nc\n");

@@ -45,7 +45,10 @@ pub fn plan(call: &Call, place: &Place) -> Result<Plan, Failure> {
                 done: format!("edited {}", edit.path),
             })
         }
-        _ => Err(Failure::new(FailureClass::Other, "this call writes nothing")),
+        _ => Err(Failure::new(
+            FailureClass::Other,
+            "this call writes nothing",
+        )),
     }
 }
 
@@ -76,7 +79,13 @@ mod tests {
         });
         let plan = plan(&call, &Place::at(folder.path())).unwrap();
         assert!(!folder.path().join("a").exists(), "a plan changes nothing");
-        assert_eq!(plan.apply().unwrap(), Done::of_text("wrote 11 bytes to a/b/é.txt"));
-        assert_eq!(fs::read(folder.path().join("a/b/é.txt")).unwrap(), "漢\r\nno end".as_bytes());
+        assert_eq!(
+            plan.apply().unwrap(),
+            Done::of_text("wrote 11 bytes to a/b/é.txt")
+        );
+        assert_eq!(
+            fs::read(folder.path().join("a/b/é.txt")).unwrap(),
+            "漢\r\nno end".as_bytes()
+        );
     }
 }

@@ -21,7 +21,7 @@ pub enum Class {
 
 /// What happened to the pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub(super) enum Event {
     /// An agent asks for a slot.
     Acquire(AgentId, Class),
     /// A slot came back.
@@ -32,14 +32,14 @@ pub enum Event {
 
 /// What the caller does next, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub(super) enum Effect {
     /// Give this agent a slot.
     Grant(AgentId),
 }
 
 /// The slots of one run.
 #[derive(Debug)]
-pub struct Pool {
+pub(super) struct Pool {
     cap: u64,
     running: u64,
     resuming: VecDeque<AgentId>,
@@ -48,7 +48,7 @@ pub struct Pool {
 
 impl Pool {
     /// A pool of `cap` slots, all free.
-    pub fn new(cap: u64) -> Self {
+    pub(super) fn new(cap: u64) -> Self {
         Self {
             cap,
             running: 0,
@@ -58,7 +58,7 @@ impl Pool {
     }
 
     /// Applies one event and returns what the caller does next, in order.
-    pub fn step(&mut self, event: Event) -> Vec<Effect> {
+    pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Acquire(agent, Class::Resume) => self.resuming.push_back(agent),
             Event::Acquire(agent, Class::Start) => self.starting.push_back(agent),

@@ -25,16 +25,16 @@ pub enum Verdict {
 
 /// The run-wide latches, in the order a boundary reads them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Latches {
+pub(super) struct Latches {
     /// gg met a defect of its own.
-    pub defect: bool,
+    pub(super) defect: bool,
     /// The operator stopped the run.
-    pub canceled: bool,
+    pub(super) canceled: bool,
 }
 
 /// The ceilings of one run and what counts against them.
 #[derive(Debug)]
-pub struct Ceilings {
+pub(super) struct Ceilings {
     limits: Limits,
     cost: f64,
     agents: HashMap<AgentId, Errors>,
@@ -51,7 +51,7 @@ struct Errors {
 
 impl Ceilings {
     /// The ceilings of a launch, nothing counted yet.
-    pub fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits) -> Self {
         Self {
             limits,
             cost: 0.0,
@@ -60,14 +60,14 @@ impl Ceilings {
     }
 
     /// Adds a reported price, in USD. Errors and rejected replies count too.
-    pub fn add_cost(&mut self, usd: f64) {
+    pub(super) fn add_cost(&mut self, usd: f64) {
         self.cost += usd;
     }
 
     /// Records the judgement of one model call and returns the agent's streak after it.
     ///
     /// A `fatal` outcome is gg's own fault and is charged to no ceiling.
-    pub fn record(&mut self, agent: &AgentId, verdict: TurnVerdict) -> u64 {
+    pub(super) fn record(&mut self, agent: &AgentId, verdict: TurnVerdict) -> u64 {
         let errors = self.agents.entry(agent.clone()).or_default();
         let error = match verdict {
             TurnVerdict::Fatal => return errors.streak,
@@ -90,7 +90,7 @@ impl Ceilings {
     ///
     /// In order: defect latch, cancel, the agent's own error ceilings (met at its last outcome),
     /// runtime, cost, turns.
-    pub fn boundary(
+    pub(super) fn boundary(
         &self,
         agent: &AgentId,
         turns: u64,

@@ -22,8 +22,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let script = Script::from_json(&script::text()?)
         .map_err(|fault| anyhow::anyhow!("the demo's script: {fault}"))?;
     let dir = folder::prepare(&args.dir)?;
-    let document =
-        config::parse(&document::text(&dir)).context("the demo's launch document")?;
+    let document = config::parse(&document::text(&dir)).context("the demo's launch document")?;
     let prepared = launch::check(&document, &surroundings(Some(Arc::new(script))))
         .map_err(|refusals| anyhow::anyhow!(config::refusal::report(&refusals)))
         .context("the demo")?;
@@ -85,7 +84,10 @@ mod tests {
 
     #[test]
     fn a_path_with_blanks_is_still_one_link() {
-        assert_eq!(file_url(Path::new("/a b/ü#.html")), "file:///a%20b/%C3%BC%23.html");
+        assert_eq!(
+            file_url(Path::new("/a b/ü#.html")),
+            "file:///a%20b/%C3%BC%23.html"
+        );
     }
 
     #[test]

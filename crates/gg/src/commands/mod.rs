@@ -46,7 +46,7 @@ fn read_document(file: &Path) -> anyhow::Result<Document> {
     let name = file.display();
     let bytes =
         fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
-    config::parse_bytes(&bytes).with_context(|| format!("the launch document `{name}`"))
+    config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
 }
 
 /// What a launch meets beside its document: the mock script of the command line, and the gateway
@@ -56,7 +56,10 @@ fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
         .ok()
         .filter(|url| !url.trim().is_empty())
         .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-    Surroundings { mock_script, base_url }
+    Surroundings {
+        mock_script,
+        base_url,
+    }
 }
 
 /// The script that stands for mock models.

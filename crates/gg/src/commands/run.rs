@@ -17,9 +17,16 @@ use crate::cli::RunArgs;
 pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
     let RunArgs { file, options } = arguments;
     let document = read_document(&file)?;
-    let script = options.mock_script.as_deref().map(read_script).transpose()?;
+    let script = options
+        .mock_script
+        .as_deref()
+        .map(read_script)
+        .transpose()?;
     let tee = options.run_dir.as_deref().map(tee_into).transpose()?;
-    let outputs = Outputs { stdout: Box::new(io::stdout()), tee };
+    let outputs = Outputs {
+        stdout: Box::new(io::stdout()),
+        tee,
+    };
     let surroundings = surroundings(script);
 
     let prepared = match launch::check(&document, &surroundings) {
@@ -37,8 +44,13 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
     } else {
         None
     };
-    let report = run::run(RunOptions { prepared, outputs, flow: options.flow, endpoint })
-        .context("the session cannot start")?;
+    let report = run::run(RunOptions {
+        prepared,
+        outputs,
+        flow: options.flow,
+        endpoint,
+    })
+    .context("the session cannot start")?;
     if let Some(error) = &report.error {
         eprintln!("gg: {}: {error}", report.status);
     }

@@ -60,3 +60,17 @@ pub(crate) fn text(dir: &Path) -> String {
     });
     document.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_passes_its_check() {
+        let checked = config::parse(&text(Path::new("/some/where")))
+            .unwrap()
+            .check();
+        assert_eq!(checked.refusals, []);
+        assert_eq!(checked.warnings, [""; 0]);
+    }
+}

@@ -148,23 +148,15 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused_and_nothing_is_touched() {
-        let spoil: [(&str, fn(&Path)); 4] = [
-            ("notes.txt", |dir| {
-                fs::write(dir.join("notes.txt"), "mine").unwrap()
-            }),
-            ("game.js", |dir| {
-                fs::write(dir.join("game.js"), "// better").unwrap()
-            }),
-            (STREAM, |dir| {
-                fs::write(dir.join(STREAM), "{\"sessionId\":\"real\"}\n").unwrap()
-            }),
-            (JOURNAL_DIR, |dir| {
-                fs::write(dir.join(".gg/skill"), "mine").unwrap()
-            }),
+        let spoils = [
+            ("notes.txt", "notes.txt", "mine"),
+            ("game.js", "game.js", "// better"),
+            (STREAM, STREAM, "{\"sessionId\":\"real\"}\n"),
+            (JOURNAL_DIR, ".gg/skill", "mine"),
         ];
-        for (name, spoil) in spoil {
+        for (name, file, contents) in spoils {
             let dir = demo_folder();
-            spoil(dir.path());
+            fs::write(dir.path().join(file), contents).unwrap();
             let before = entries(dir.path());
             let error = prepare(dir.path()).unwrap_err().to_string();
             assert!(error.contains(&format!("{name}`")), "{error}");

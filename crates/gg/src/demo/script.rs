@@ -104,6 +104,7 @@ mod tests {
     fn every_placeholder_is_a_file() {
         let text = text().unwrap();
         assert!(!text.contains("\"{{"), "a placeholder is left");
+        provider::mock::Script::from_json(&text).unwrap();
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) fn unfold<T: Copy>(steps: &[Step<T>]) -> Vec<T> {
     steps
         .iter()
         .flat_map(|step| match step {
-            Step::One(item) => vec![item.clone()],
+            Step::One(item) => vec![*item],
             Step::Loop { times, body } => unfold(body).repeat(*times),
         })
         .collect()

@@ -101,6 +101,11 @@ impl Script {
         }
     }
 
+    /// Every name [`built_in`](Self::built_in) knows.
+    pub const fn built_in_names() -> &'static [&'static str] {
+        &["test"]
+    }
+
     /// Reads a script. The error is a sentence that names the place.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let written: Written =

@@ -10,6 +10,15 @@ use reqwest::header::HeaderValue;
 /// OpenRouter's own address, where `OPENROUTER_BASE_URL` names no other.
 pub const DEFAULT_BASE_URL: &str = "https://openrouter.ai/api/v1";
 
+/// The base URL the environment names, [`DEFAULT_BASE_URL`] where it names none or a blank one.
+/// Not checked yet: [`Endpoint::new`] does that.
+pub fn base_url_from_env() -> String {
+    std::env::var_os("OPENROUTER_BASE_URL")
+        .map(|url| url.to_string_lossy().trim().to_owned())
+        .filter(|url| !url.is_empty())
+        .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned())
+}
+
 /// The address of a run's gateway and the credential it is asked with.
 #[derive(Clone, Debug)]
 pub struct Endpoint {

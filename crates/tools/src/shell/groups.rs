@@ -1,0 +1,186 @@
+//! The process groups a run's commands lead, and their end (R36, R38).
+//!
+//! A group is entered as its command starts and forgotten once nothing of it lives. The number of
+//! a group whose leader is gone may come to name another one, so before such a group is signalled
+//! its members are looked at: they must be of gg's own session, or carry this run's mark.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use vocab::ids::RoutingKey;
+
+/// From SIGTERM to SIGKILL.
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// From one look at ending groups to the next.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Groups of ended commands kept before dead ones are looked for.
+const MANY: usize = 64;
+
+/// The environment variable that marks a run's commands.
+pub(crate) const MARK: &str = "GG_RUN";
+
+/// A process group that outlived its command and was ended with the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// The group's number.
+    pub group: i32,
+    /// The command that led it.
+    pub command: Arc<str>,
+    /// Whether it had to be killed.
+    pub killed: bool,
+}
+
+#[derive(Debug)]
+struct Group {
+    command: Arc<str>,
+    /// The leader is not waited for yet, so the number is ours for certain.
+    led: bool,
+}
+
+/// The groups of one run. Clones are the same groups.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    known: Arc<Mutex<BTreeMap<i32, Group>>>,
+    mark: Arc<str>,
+}
+
+impl Groups {
+    pub(crate) fn of(run: &RoutingKey) -> Self {
+        Self {
+            known: Arc::default(),
+            mark: format!("{MARK}={run}").into(),
+        }
+    }
+
+    /// A command started as leader of its group.
+    pub(crate) fn enter(&self, leader: Pid, command: Arc<str>) {
+        let group = Group { command, led: true };
+        self.known().insert(leader.as_raw_nonzero().get(), group);
+    }
+
+    /// A command ended and was waited for.
+    pub(crate) fn leave(&self, leader: Pid) {
+        let mut known = self.known();
+        if let Some(group) = known.get_mut(&leader.as_raw_nonzero().get()) {
+            group.led = false;
+        }
+        if !exists(leader) {
+            known.remove(&leader.as_raw_nonzero().get());
+        }
+        if known.len() > MANY {
+            known.retain(|group, of| of.led || Pid::from_raw(*group).is_some_and(exists));
+        }
+    }
+
+    /// Kills every group at once.
+    pub(crate) fn kill_all(&self) {
+        for group in self.living() {
+            signal(group, Signal::KILL);
+        }
+    }
+
+    /// Asks every group that still lives to end, kills after `grace` what did not, and names them.
+    pub(crate) async fn end_all(&self, grace: Duration) -> Vec<Leftover> {
+        let asked = self.living();
+        for group in &asked {
+            signal(*group, Signal::TERM);
+        }
+        let until = tokio::time::Instant::now() + grace;
+        let mut left = asked.clone();
+        while !left.is_empty() && tokio::time::Instant::now() < until {
+            tokio::time::sleep(LOOK).await;
+            let living = self.living();
+            left.retain(|group| living.contains(group));
+        }
+        for group in &left {
+            signal(*group, Signal::KILL);
+        }
+        let mut known = self.known();
+        asked
+            .into_iter()
+            .filter_map(|group| {
+                let command = known.remove(&group)?.command;
+                Some(Leftover {
+                    group,
+                    command,
+                    killed: left.contains(&group),
+                })
+            })
+            .collect()
+    }
+
+    /// The groups that have a living process.
+    fn living(&self) -> BTreeSet<i32> {
+        let known: BTreeMap<i32, bool> = self
+            .known()
+            .iter()
+            .map(|(group, of)| (*group, of.led))
+            .collect();
+        if known.is_empty() {
+            return BTreeSet::new();
+        }
+        let Ok(processes) = std::fs::read_dir("/proc") else {
+            // Without /proc nothing tells a member from a stranger: existing has to do.
+            let exists = |group: &i32| Pid::from_raw(*group).is_some_and(exists);
+            return known.into_keys().filter(exists).collect();
+        };
+        let session = rustix::process::getsid(None).ok();
+        processes
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(|process| {
+                let process = Pid::from_raw(process)?;
+                let group = rustix::process::getpgid(Some(process))
+                    .ok()?
+                    .as_raw_nonzero()
+                    .get();
+                let led = *known.get(&group)?;
+                let ours = || {
+                    let of = rustix::process::getsid(Some(process)).ok();
+                    (of.is_some() && of == session) || self.marked(process)
+                };
+                (alive(process) && (led || ours())).then_some(group)
+            })
+            .collect()
+    }
+
+    /// Whether a process carries this run's mark in its environment.
+    fn marked(&self, process: Pid) -> bool {
+        std::fs::read(format!("/proc/{}/environ", process.as_raw_nonzero())).is_ok_and(
+            |variables| {
+                variables
+                    .split(|byte| *byte == 0)
+                    .any(|v| v == self.mark.as_bytes())
+            },
+        )
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<i32, Group>> {
+        // The map is whole between any two statements, whoever panicked.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends a signal to a group; one that is gone needs none.
+pub(crate) fn signal(group: i32, signal: Signal) {
+    if let Some(group) = Pid::from_raw(group) {
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+}
+
+fn exists(group: Pid) -> bool {
+    rustix::process::test_kill_process_group(group).is_ok()
+}
+
+/// Whether a process is more than a zombie.
+fn alive(process: Pid) -> bool {
+    let Ok(status) = std::fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())) else {
+        return false;
+    };
+    // The name in brackets may hold anything, brackets included; the state follows the last one.
+    let state = memchr::memrchr(b')', &status).and_then(|at| status.get(at + 2));
+    !matches!(state, None | Some(b'Z' | b'X'))
+}

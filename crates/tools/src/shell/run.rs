@@ -1,0 +1,357 @@
+//! One command from its start to its result, on the runner's thread.
+//!
+//! The command runs until it exits, its time is up or it is stopped; then its pipes are drained to
+//! their end, for a while at most. What it leaves running keeps its pipes, so that writing into
+//! them does not kill it: they are read on into the files until they end.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use super::capture::{Capture, Source};
+use super::groups::{GRACE, MARK, signal};
+use super::spool::Pair;
+use super::{End, Outcome, Record, Request, Shared};
+use crate::output;
+use crate::paths::reason;
+
+/// How long pipes are drained after `sh` is gone.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// How long pipes are drained once a stopped command was killed: the run is ending.
+const LAST_DRAIN: Duration = Duration::from_millis(250);
+
+/// Bytes read at a time; a pipe holds no more.
+const CHUNK: usize = 64 * 1024;
+
+/// The one variable of gg's environment that no command sees (R23).
+const CREDENTIAL: &str = "OPENROUTER_API_KEY";
+
+thread_local! {
+    /// Where reads land. One for all commands of the thread: what is read is taken at once.
+    static LANDING: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into());
+}
+
+/// Resolves when a command is to be stopped.
+pub(super) type Stop = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Runs a command and answers. An asker that is gone stops it.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    request: Request,
+    stop: Stop,
+    mut answer: oneshot::Sender<Outcome>,
+) {
+    let (mut child, leader) = match start(&shared, &request) {
+        Ok(started) => started,
+        Err(why) => {
+            // Nobody waits for the answer any more, then nobody misses it.
+            let _ = answer.send(not_started(&request, why));
+            return;
+        }
+    };
+    shared.groups.enter(leader, request.command.clone());
+    let mut pipes = Pipes {
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+        next: Source::Stdout,
+    };
+    // Made while `sh` is starting on another core.
+    let disk =
+        output::offloads(request.policy).then(|| Pair::create(&shared.folder, shared.file_cap));
+    let mut capture = Capture::new(disk);
+    let ended = {
+        let stopped = async {
+            tokio::select! {
+                () = stop => {}
+                () = answer.closed() => {}
+            }
+        };
+        follow(
+            &mut child,
+            leader,
+            &mut pipes,
+            &mut capture,
+            &request,
+            stopped,
+        )
+        .await
+    };
+    if ended.waited {
+        shared.groups.leave(leader);
+    }
+    capture.finish();
+    let _ = answer.send(outcome(&request, &capture, ended));
+    while pipes.open() {
+        pipes
+            .read(|source, bytes| capture.spool(source, bytes))
+            .await;
+    }
+}
+
+/// Starts `sh` at the head of its own group, without input.
+fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), String> {
+    // The group and the directory are set by attributes and no hook runs before `exec`: so the
+    // process is spawned, not forked, at the same price however large gg has grown.
+    let spawned = Command::new("/bin/sh")
+        .arg0("sh")
+        .arg("-c")
+        .arg(&*request.command)
+        .current_dir(&request.place.cwd)
+        .env_remove(CREDENTIAL)
+        .env(MARK, shared.run.as_str())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn();
+    let child = spawned.map_err(|error| why_not(&error, request))?;
+    let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    let leader = leader.ok_or("the process was gone at once")?;
+    Ok((child, leader))
+}
+
+/// Why a command could not start. The directory is looked at only now: it is nearly always there.
+fn why_not(error: &io::Error, request: &Request) -> String {
+    let cwd = &request.place.cwd;
+    match std::fs::metadata(cwd) {
+        Ok(found) if !found.is_dir() => {
+            format!(
+                "the working directory `{}` is not a directory",
+                cwd.display()
+            )
+        }
+        Ok(_) if error.kind() == io::ErrorKind::ArgumentListTooLong => format!(
+            "the command is too long ({} bytes); write it to a file and run that",
+            request.command.len()
+        ),
+        Ok(_) => reason(error),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+            format!("the working directory `{}` does not exist", cwd.display())
+        }
+        Err(other) => format!(
+            "the working directory `{}`: {}",
+            cwd.display(),
+            reason(&other)
+        ),
+    }
+}
+
+/// Where a command stands, and what happens when its timer runs out.
+enum Phase {
+    /// `sh` runs: its time is up.
+    Running,
+    /// `sh` exited by itself: no more output is waited for.
+    Draining,
+    /// Asked to end: killed.
+    Terminating,
+    /// Killed: given up.
+    Killed,
+}
+
+/// How a command was left.
+struct Ended {
+    end: End,
+    /// It was waited for. Without, not even SIGKILL ended it in time.
+    waited: bool,
+    /// Its code, where it exited with one.
+    code: Option<i32>,
+}
+
+/// Follows a command to its end.
+async fn follow(
+    child: &mut Child,
+    leader: Pid,
+    pipes: &mut Pipes,
+    capture: &mut Capture,
+    request: &Request,
+    stopped: impl Future<Output = ()>,
+) -> Ended {
+    let group = leader.as_raw_nonzero().get();
+    let (limit, clock) = request.limit();
+    let timer = sleep(limit);
+    tokio::pin!(timer, stopped);
+    let again = |timer: Pin<&mut tokio::time::Sleep>, after: Duration| {
+        timer.reset(tokio::time::Instant::now() + after);
+    };
+    let mut ended = Ended {
+        end: End::Exited,
+        waited: false,
+        code: None,
+    };
+    let (mut phase, mut stop_seen) = (Phase::Running, false);
+    while !ended.waited || pipes.open() {
+        tokio::select! {
+            biased;
+            () = &mut stopped, if !stop_seen => {
+                stop_seen = true;
+                match phase {
+                    Phase::Running => {
+                        ended.end = End::Stopped;
+                        signal(group, Signal::TERM);
+                        phase = Phase::Terminating;
+                        again(timer.as_mut(), GRACE);
+                    }
+                    // The command is done; what it left is ended with the run.
+                    Phase::Draining => break,
+                    Phase::Terminating | Phase::Killed => again(timer.as_mut(), LAST_DRAIN),
+                }
+            }
+            () = &mut timer => match phase {
+                Phase::Running => {
+                    ended.end = End::TimedOut { after: limit, clock };
+                    signal(group, Signal::KILL);
+                    phase = Phase::Killed;
+                    again(timer.as_mut(), DRAIN);
+                }
+                Phase::Terminating => {
+                    signal(group, Signal::KILL);
+                    phase = Phase::Killed;
+                    again(timer.as_mut(), LAST_DRAIN);
+                }
+                Phase::Draining | Phase::Killed => break,
+            },
+            exited = child.wait(), if !ended.waited => {
+                // A wait that fails has lost the child to someone else's: its code is unknown.
+                ended.waited = true;
+                ended.code = exited.ok().and_then(|status| status.code());
+                if matches!(phase, Phase::Running) {
+                    phase = Phase::Draining;
+                    again(timer.as_mut(), DRAIN);
+                }
+            }
+            () = pipes.read(|source, bytes| capture.take(source, bytes)), if pipes.open() => {}
+        }
+    }
+    ended
+}
+
+/// The read ends of a command's pipes.
+struct Pipes {
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    /// Which is asked first: they take turns, so that neither starves the other.
+    next: Source,
+}
+
+impl Pipes {
+    fn open(&self) -> bool {
+        self.stdout.is_some() || self.stderr.is_some()
+    }
+
+    /// Waits until one has bytes and hands them on, or until one has ended. Nothing is lost if it
+    /// is dropped while waiting.
+    async fn read(&mut self, mut take: impl FnMut(Source, &[u8]) + Send) {
+        poll_fn(|context| {
+            LANDING.with_borrow_mut(|landing| self.poll(context, landing, &mut take))
+        })
+        .await;
+    }
+
+    fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        landing: &mut [u8],
+        take: &mut dyn FnMut(Source, &[u8]),
+    ) -> Poll<()> {
+        let other = match self.next {
+            Source::Stdout => Source::Stderr,
+            Source::Stderr => Source::Stdout,
+        };
+        for (source, next) in [(self.next, other), (other, self.next)] {
+            let mut buffer = ReadBuf::new(landing);
+            let read = match source {
+                Source::Stdout => poll_pipe(self.stdout.as_mut(), context, &mut buffer),
+                Source::Stderr => poll_pipe(self.stderr.as_mut(), context, &mut buffer),
+            };
+            match read {
+                Poll::Pending => {}
+                Poll::Ready(true) => {
+                    self.next = next;
+                    take(source, buffer.filled());
+                    return Poll::Ready(());
+                }
+                Poll::Ready(false) => {
+                    match source {
+                        Source::Stdout => self.stdout = None,
+                        Source::Stderr => self.stderr = None,
+                    }
+                    return Poll::Ready(());
+                }
+            }
+        }
+        Poll::Pending
+    }
+}
+
+/// Whether a pipe has bytes; one that fails has ended. A pipe that has ended stays silent.
+fn poll_pipe(
+    pipe: Option<&mut (impl AsyncRead + Unpin)>,
+    context: &mut Context<'_>,
+    buffer: &mut ReadBuf<'_>,
+) -> Poll<bool> {
+    match pipe {
+        None => Poll::Pending,
+        Some(pipe) => Pin::new(pipe)
+            .poll_read(context, buffer)
+            .map(|read| read.is_ok() && !buffer.filled().is_empty()),
+    }
+}
+
+fn outcome(request: &Request, capture: &Capture, ended: Ended) -> Outcome {
+    let exit_code = match ended.end {
+        End::Exited => ended.code.unwrap_or(-1),
+        End::TimedOut { .. } | End::Stopped | End::NotStarted { .. } => -1,
+    };
+    let shown = output::shown(request.policy, capture);
+    let (stdout, stdout_dropped) = capture.recorded(Source::Stdout);
+    let (stderr, stderr_dropped) = capture.recorded(Source::Stderr);
+    let record = Record {
+        stdout,
+        stderr,
+        stdout_dropped,
+        stderr_dropped,
+        ..record(request, exit_code)
+    };
+    Outcome {
+        end: ended.end,
+        exit_code,
+        output: shown.text,
+        truncated: shown.truncated,
+        record,
+    }
+}
+
+/// The outcome of a command that never ran.
+pub(super) fn not_started(request: &Request, why: String) -> Outcome {
+    Outcome {
+        end: End::NotStarted { why },
+        exit_code: -1,
+        output: String::new(),
+        truncated: false,
+        record: record(request, -1),
+    }
+}
+
+fn record(request: &Request, exit_code: i32) -> Record {
+    Record {
+        command: request.command.clone(),
+        cwd: request.place.shown_cwd(),
+        exit_code,
+        stdout: String::new(),
+        stderr: String::new(),
+        stdout_dropped: 0,
+        stderr_dropped: 0,
+    }
+}

@@ -1,0 +1,165 @@
+//! The two files that hold a command's streams whole.
+//!
+//! They are made as the command starts, so that making them costs the command nothing, and written
+//! as its output comes. A file past its cap stops there, and the note says so. A pair that cannot
+//! be written any more is removed: half a log would be taken for a whole one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::capture::Source;
+use crate::paths::reason;
+
+/// Where the files lie (04 §4).
+pub(crate) const FOLDER: &str = "/tmp/gg-shell";
+
+/// Bytes a file holds at most.
+pub(crate) const CAP: u64 = 1 << 30;
+
+/// Counts the commands of this process, whichever runner ran them: names must differ.
+static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+/// Both files of one command.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    stdout: Spool,
+    stderr: Spool,
+}
+
+/// One file.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    path: PathBuf,
+    file: File,
+    /// Bytes that came, and the most that are kept.
+    came: u64,
+    cap: u64,
+}
+
+impl Pair {
+    /// Makes both files anew; an error is the reason in words.
+    pub(crate) fn create(folder: &Path, cap: u64) -> Result<Self, String> {
+        let sequence = SEQUENCE.fetch_add(1, Ordering::Relaxed);
+        let stem = format!("cmd-{}-{sequence:04}", std::process::id());
+        let open = |suffix: &str| {
+            let path = folder.join(format!("{stem}.{suffix}"));
+            match create(&path) {
+                Ok(file) => Ok(Spool {
+                    path,
+                    file,
+                    came: 0,
+                    cap,
+                }),
+                Err(error) => Err(format!(
+                    "cannot write {}: {}",
+                    path.display(),
+                    reason(&error)
+                )),
+            }
+        };
+        let stdout = open("stdout")?;
+        let stderr = open("stderr").inspect_err(|_| stdout.remove())?;
+        Ok(Self { stdout, stderr })
+    }
+
+    /// Adds bytes of a stream. On an error, its reason in words, both files are gone.
+    pub(crate) fn write(&mut self, source: Source, bytes: &[u8]) -> Result<(), String> {
+        let spool = match source {
+            Source::Stdout => &mut self.stdout,
+            Source::Stderr => &mut self.stderr,
+        };
+        let Err(error) = spool.write(bytes) else {
+            return Ok(());
+        };
+        let reason = format!("cannot write {}: {}", spool.path.display(), reason(&error));
+        self.stdout.remove();
+        self.stderr.remove();
+        Err(reason)
+    }
+
+    pub(crate) fn spool(&self, source: Source) -> &Spool {
+        match source {
+            Source::Stdout => &self.stdout,
+            Source::Stderr => &self.stderr,
+        }
+    }
+}
+
+impl Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let room = usize::try_from(self.cap.saturating_sub(self.came)).unwrap_or(usize::MAX);
+        self.came += bytes.len() as u64;
+        self.file.write_all(&bytes[..room.min(bytes.len())])
+    }
+
+    fn remove(&self) {
+        // Nothing is lost if it stays: no text names it.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes kept and the bytes that came, where those are more.
+    pub(crate) fn capped(&self) -> Option<(u64, u64)> {
+        (self.came > self.cap).then_some((self.cap, self.came))
+    }
+}
+
+/// A new file under a name that an earlier process of the same number may have left behind. It is
+/// never opened through what stands there: in a folder others can write that might be a link.
+fn create(path: &Path) -> io::Result<File> {
+    let open = || OpenOptions::new().write(true).create_new(true).open(path);
+    open().or_else(|error| {
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+            }
+            io::ErrorKind::AlreadyExists => fs::remove_file(path)?,
+            _ => return Err(error),
+        }
+        open()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_files_hold_their_stream_up_to_the_cap() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pair = Pair::create(&folder.path().join("new"), 4).unwrap();
+        pair.write(Source::Stdout, b"abc").unwrap();
+        pair.write(Source::Stdout, b"def").unwrap();
+        let stdout = pair.spool(Source::Stdout);
+        assert_eq!(fs::read(stdout.path()).unwrap(), b"abcd");
+        assert_eq!(stdout.capped(), Some((4, 6)));
+        let stderr = pair.spool(Source::Stderr);
+        assert_eq!(fs::read(stderr.path()).unwrap(), b"");
+        assert_eq!(stderr.capped(), None);
+    }
+
+    #[test]
+    fn what_an_earlier_process_left_is_replaced_and_never_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, path) = (folder.path().join("victim"), folder.path().join("f"));
+        fs::write(&victim, "kept").unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        create(&path).unwrap().write_all(b"new").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"kept");
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let reason = Pair::create(&file, CAP).unwrap_err();
+        assert!(reason.ends_with(".stdout: Not a directory"), "{reason}");
+    }
+}
