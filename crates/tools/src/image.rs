@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(size(jpeg), Some((ImageFormat::Jpeg, Some((640, 480)))));
         let lossy = riff(b"VP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x42\xe0\x01");
         assert_eq!(size(&lossy), Some((ImageFormat::Webp, Some((640, 480)))));
-        let bits = (639_u32 | 479 << 14).to_le_bytes();
+        let bits = (639_u32 + 479 * 16_384).to_le_bytes();
         let lossless = riff(&[b"VP8L\0\0\0\0\x2f".as_slice(), &bits].concat());
         assert_eq!(size(&lossless), Some((ImageFormat::Webp, Some((640, 480)))));
         let extended = riff(b"VP8X\x0a\0\0\0\0\0\0\0\x7f\x02\0\xdf\x01\0");

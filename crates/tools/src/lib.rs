@@ -104,3 +104,6 @@ pub fn run_file(
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -315,7 +315,7 @@ mod tests {
         fs::hard_link(&linked, folder.path().join("again")).unwrap();
         if let Ok(folder) = std::env::var("GG_TEST_FULL_DISK") {
             for name in ["f", "linked"] {
-                let failure = replace(&Path::new(&folder).join(name), name, &[b'x'; 100_000]);
+                let failure = replace(&Path::new(&folder).join(name), name, &vec![b'x'; 100_000]);
                 assert_eq!(failure.unwrap_err().class, FailureClass::IoError);
             }
             return;

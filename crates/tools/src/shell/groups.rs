@@ -128,34 +128,28 @@ impl Groups {
             let exists = |group: &i32| Pid::from_raw(*group).is_some_and(exists);
             return known.into_keys().filter(exists).collect();
         };
-        let session = rustix::process::getsid(None).ok();
+        let own = Process::read("self").map(|own| own.session);
         processes
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .filter_map(|process| {
-                let process = Pid::from_raw(process)?;
-                let group = rustix::process::getpgid(Some(process))
-                    .ok()?
-                    .as_raw_nonzero()
-                    .get();
-                let led = *known.get(&group)?;
-                let ours = || {
-                    let of = rustix::process::getsid(Some(process)).ok();
-                    (of.is_some() && of == session) || self.marked(process)
-                };
-                (alive(process) && (led || ours())).then_some(group)
+            .filter_map(|entry| {
+                let name = entry.ok()?.file_name();
+                let name = name
+                    .to_str()
+                    .filter(|name| name.starts_with(|c: char| c.is_ascii_digit()))?;
+                let process = Process::read(name).filter(|process| process.alive)?;
+                let led = *known.get(&process.group)?;
+                let ours = led || Some(process.session) == own || self.marked(name);
+                ours.then_some(process.group)
             })
             .collect()
     }
 
     /// Whether a process carries this run's mark in its environment.
-    fn marked(&self, process: Pid) -> bool {
-        std::fs::read(format!("/proc/{}/environ", process.as_raw_nonzero())).is_ok_and(
-            |variables| {
-                variables
-                    .split(|byte| *byte == 0)
-                    .any(|v| v == self.mark.as_bytes())
-            },
-        )
+    fn marked(&self, process: &str) -> bool {
+        std::fs::read(format!("/proc/{process}/environ")).is_ok_and(|variables| {
+            variables
+                .split(|byte| *byte == 0)
+                .any(|v| v == self.mark.as_bytes())
+        })
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<i32, Group>> {
@@ -175,12 +169,28 @@ fn exists(group: Pid) -> bool {
     rustix::process::test_kill_process_group(group).is_ok()
 }
 
-/// Whether a process is more than a zombie.
-fn alive(process: Pid) -> bool {
-    let Ok(status) = std::fs::read(format!("/proc/{}/stat", process.as_raw_nonzero())) else {
-        return false;
-    };
-    // The name in brackets may hold anything, brackets included; the state follows the last one.
-    let state = memchr::memrchr(b')', &status).and_then(|at| status.get(at + 2));
-    !matches!(state, None | Some(b'Z' | b'X'))
+/// What the system says of a process.
+struct Process {
+    group: i32,
+    session: i32,
+    /// It is more than a zombie.
+    alive: bool,
+}
+
+impl Process {
+    /// `None` for one that is gone, or is none.
+    fn read(name: &str) -> Option<Self> {
+        let status = std::fs::read(format!("/proc/{name}/stat")).ok()?;
+        // The name in brackets may hold anything, brackets included; the last one closes it.
+        let rest = status.get(memchr::memrchr(b')', &status)? + 1..)?;
+        let mut fields = std::str::from_utf8(rest).ok()?.split_ascii_whitespace();
+        let alive = !matches!(fields.next()?, "Z" | "X");
+        let group = fields.nth(1)?.parse().ok()?;
+        let session = fields.next()?.parse().ok()?;
+        Some(Self {
+            group,
+            session,
+            alive,
+        })
+    }
 }
