@@ -73,7 +73,7 @@ impl Launch {
         ],
     };
 
-    /// The root's profile: the first one.
+    /// The root's profile: the first one. A launch that passed its check has one.
     pub fn root(&self) -> &Profile {
         &self.capability_set.agents[0]
     }
@@ -104,7 +104,7 @@ pub(crate) const PRICES: Shape = Shape {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Candidate {
-    /// The provider, spelled as OpenRouter's endpoints listing spells `provider_name`.
+    /// The provider, spelled as the gateway's endpoints listing spells `provider_name`.
     pub provider: ProviderName,
     /// The quantization its endpoint serves, such as `fp8`.
     #[schemars(length(min = 1))]

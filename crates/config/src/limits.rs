@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(limits.max_model_retries(), 10);
         assert_eq!(limits.model_retry_max_delay(), Duration::from_secs(60));
         let in_force = limits.in_force();
-        assert_eq!(in_force["maxTurns"], 80.0);
+        assert_eq!(in_force.get("maxTurns"), Some(&80.0));
         assert!(!in_force.contains_key("maxCost"));
         assert_eq!(in_force.len(), 7);
     }

@@ -40,8 +40,8 @@ pub(crate) fn whole(text: &str) -> Option<u64> {
             i64::MAX
         });
     let scale = exponent
-        .saturating_sub(fraction.len() as i64)
-        .saturating_add((digits.len() - trimmed.len()) as i64);
+        .saturating_sub_unsigned(fraction.len() as u64)
+        .saturating_add_unsigned((digits.len() - trimmed.len()) as u64);
     let zeros = usize::try_from(scale).ok()?;
     if significant.len().saturating_add(zeros) > 20 {
         return None;

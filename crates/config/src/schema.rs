@@ -53,3 +53,121 @@ fn require_while_on(variant: &mut Value) {
         variant.insert("then".to_owned(), rule);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use vocab::capability::CapabilityId;
+
+    use super::*;
+    use crate::capability::delegation::{State, Transition};
+    use crate::capability::programs::ChosenTypes;
+    use crate::hooks::{Hook, HookKind};
+    use crate::launch::{Candidate, CapabilitySet, PRICES};
+    use crate::limits::Limits;
+    use crate::profile::{
+        LoopDetection, OpeningTurn, Profile, REASONING, RepeatDetection, RosterEntry, Tree,
+    };
+    use crate::validate::Shape;
+
+    /// Every object the validator reads, whole: what it requires is what the schema requires.
+    const SHAPES: &[Shape] = &[
+        Launch::SHAPE,
+        Candidate::SHAPE,
+        PRICES,
+        CapabilitySet::SHAPE,
+        Limits::SHAPE,
+        Hook::SHAPE,
+        OpeningTurn::SHAPE,
+        Tree::SHAPE,
+        RosterEntry::SHAPE,
+        RepeatDetection::SHAPE,
+        State::SHAPE,
+        Transition::SHAPE,
+        ChosenTypes::SHAPE,
+    ];
+
+    fn definition<'a>(schema: &'a Value, name: &str) -> &'a Value {
+        if name == "Launch" {
+            return schema;
+        }
+        if let Some(kind) = name.strip_prefix("HookAction ") {
+            let variants = schema["$defs"]["HookAction"]["oneOf"].as_array().unwrap();
+            return variants
+                .iter()
+                .find(|variant| variant["properties"]["type"]["const"] == kind)
+                .unwrap();
+        }
+        &schema["$defs"][name]
+    }
+
+    fn keys(object: &Value) -> BTreeSet<&str> {
+        let properties = object["properties"].as_object();
+        properties
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str())
+            .collect()
+    }
+
+    fn required(object: &Value) -> BTreeSet<&str> {
+        let required = object["required"].as_array();
+        required
+            .into_iter()
+            .flatten()
+            .map(|key| key.as_str().unwrap())
+            .collect()
+    }
+
+    fn set(words: &[&'static str]) -> BTreeSet<&'static str> {
+        words.iter().copied().collect()
+    }
+
+    #[test]
+    fn schema_and_validator_know_the_same_keys() {
+        let schema = schema();
+        let hooks = HookKind::ALL.iter().map(|kind| kind.shape());
+        for shape in SHAPES.iter().copied().chain(hooks) {
+            let object = definition(&schema, shape.name);
+            assert_eq!(keys(object), set(shape.keys), "{}", shape.name);
+            assert_eq!(required(object), set(shape.required), "{}", shape.name);
+            assert_eq!(object["additionalProperties"], false, "{}", shape.name);
+        }
+        // What these require depends on the rest of the profile, or on being switched on.
+        for shape in [Profile::SHAPE, LoopDetection::SHAPE] {
+            let object = definition(&schema, shape.name);
+            assert_eq!(keys(object), set(shape.keys), "{}", shape.name);
+        }
+        let reasoning = schema["$defs"]["Reasoning"]["oneOf"].as_array().unwrap();
+        let either: BTreeSet<_> = reasoning.iter().flat_map(keys).collect();
+        assert_eq!(either, set(REASONING.keys));
+    }
+
+    #[test]
+    fn every_capability_is_in_the_schema_with_its_params() {
+        let schema = schema();
+        let variants = schema["$defs"]["Capability"]["oneOf"].as_array().unwrap();
+        let ids: Vec<_> = variants
+            .iter()
+            .map(|variant| variant["properties"]["id"]["const"].as_str().unwrap())
+            .collect();
+        let all: Vec<_> = CapabilityId::ALL.iter().map(|id| id.as_str()).collect();
+        assert_eq!(ids, all);
+        for (variant, id) in variants.iter().zip(CapabilityId::ALL) {
+            let has_arms = arms(*id) != Arms::None;
+            assert_eq!(keys(variant).contains("implementation"), has_arms, "{id}");
+            let shape = params_shape(*id);
+            let reference = variant["properties"]["params"]["$ref"].as_str().unwrap();
+            assert_eq!(reference, format!("#/$defs/{}", shape.name));
+            let params = definition(&schema, shape.name);
+            assert_eq!(keys(params), set(shape.keys), "{id}");
+            assert_eq!(params["additionalProperties"], false, "{id}");
+            assert_eq!(
+                required(&variant["then"]["properties"]["params"]),
+                set(shape.required),
+                "{id}"
+            );
+        }
+    }
+}

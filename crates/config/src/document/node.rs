@@ -149,14 +149,16 @@ fn node(raw: &str, document: &str) -> Result<Node, Unreadable> {
 /// A parser's complaint about a part of the document, at its place in the whole.
 fn unreadable(error: &serde_json::Error, part: &str, document: &str) -> Unreadable {
     let start = part.as_ptr() as usize - document.as_ptr() as usize;
-    let offset = start + place::offset(part, error.line(), error.column());
     let text = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());
-    Unreadable::at(
-        text.strip_suffix(&suffix).unwrap_or(&text),
-        document,
-        offset,
-    )
+    let reason = text.strip_suffix(&suffix).unwrap_or(&text);
+    if error.is_eof() {
+        let reason = reason.strip_prefix("EOF ").unwrap_or(reason);
+        let end = start + part.len();
+        return Unreadable::at(format_args!("it ends too early, {reason}"), document, end);
+    }
+    let offset = start + place::offset(part, error.line(), error.column());
+    Unreadable::at(format_args!("it is no JSON: {reason}"), document, offset)
 }
 
 struct Items;

@@ -3,80 +3,10 @@
 //! Each reader answers `Some` for a value gg can honour. For anything else it has recorded one
 //! refusal already (or the key is absent and may be), and answers `None`.
 
+use super::bounds::{Count, Shape, Span};
 use crate::document::{Kind, Node, Object};
 use crate::number;
 use crate::refusal::{Report, Spot, listed, nearest};
-
-/// What an object may hold. The JSON Schema of the type of the same name says the same; a test
-/// compares them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    /// The type's name, as in the schema.
-    pub(crate) name: &'static str,
-    /// Every key, in the order of the documentation.
-    pub(crate) keys: &'static [&'static str],
-    /// Those that must be written.
-    pub(crate) required: &'static [&'static str],
-}
-
-/// Bounds of a whole number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Count {
-    min: u64,
-    max: u64,
-}
-
-impl Count {
-    /// From a figure up.
-    pub(crate) const fn from(min: u64) -> Self {
-        Self {
-            min,
-            max: number::MAX_WHOLE,
-        }
-    }
-
-    /// Between two figures, both legal.
-    pub(crate) const fn between(min: u64, max: u64) -> Self {
-        Self { min, max }
-    }
-
-    fn expected(self) -> String {
-        if self.max == number::MAX_WHOLE {
-            format!("a whole number, {} or more", self.min)
-        } else {
-            format!("a whole number from {} to {}", self.min, self.max)
-        }
-    }
-}
-
-/// Bounds of a number that may have a fraction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Span {
-    /// Above zero.
-    Positive,
-    /// Zero or more.
-    NotNegative,
-    /// Between two figures, both legal.
-    Between(f64, f64),
-}
-
-impl Span {
-    fn admits(self, number: f64) -> bool {
-        match self {
-            Self::Positive => number > 0.0,
-            Self::NotNegative => number >= 0.0,
-            Self::Between(min, max) => (min..=max).contains(&number),
-        }
-    }
-
-    fn expected(self) -> String {
-        match self {
-            Self::Positive => "a number above 0".to_owned(),
-            Self::NotNegative => "a number, 0 or more".to_owned(),
-            Self::Between(min, max) => format!("a number from {min:?} to {max:?}"),
-        }
-    }
-}
 
 /// A list's entry, or a map's: where it stands, and what.
 pub(crate) type Entry<'a> = (Spot, &'a Node);
@@ -99,12 +29,7 @@ impl<'a> Fields<'a> {
         shape: Shape,
     ) -> Option<Self> {
         let Kind::Object(object) = &node.kind else {
-            let keys = listed(shape.keys.iter().copied());
-            let expected = if keys.is_empty() {
-                "an object".to_owned()
-            } else {
-                format!("an object of {keys}")
-            };
+            let expected = shape.expected();
             report.refuse(&spot, format!("is {}; expected {expected}", node.kind));
             return None;
         };
@@ -152,6 +77,11 @@ impl<'a> Fields<'a> {
 
     /// The value of a key; where it is required and absent, a refusal naming what was expected.
     fn find(&self, key: &str, expected: &str) -> Option<&'a Node> {
+        self.find_or(key, || expected.to_owned())
+    }
+
+    /// The same, where naming what was expected is work.
+    fn find_or(&self, key: &str, expected: impl FnOnce() -> String) -> Option<&'a Node> {
         debug_assert!(
             self.shape.keys.contains(&key),
             "{key} is read but not a key of {}",
@@ -159,8 +89,10 @@ impl<'a> Fields<'a> {
         );
         let found = self.object.get(key);
         if found.is_none() && self.complete && self.shape.required.contains(&key) {
-            self.report
-                .refuse(&self.at(key), format!("is missing; expected {expected}"));
+            self.report.refuse(
+                &self.at(key),
+                format!("is missing; expected {}", expected()),
+            );
         }
         found
     }
@@ -241,8 +173,7 @@ impl<'a> Fields<'a> {
         all: &[T],
         spelling: fn(T) -> &'static str,
     ) -> Option<T> {
-        let expected = one_of(all, spelling);
-        let node = self.find(key, &expected)?;
+        let node = self.find_or(key, || one_of(all, spelling))?;
         word(self.report, &self.at(key), node, all, spelling)
     }
 
@@ -276,8 +207,7 @@ impl<'a> Fields<'a> {
 
     /// An object of a known shape.
     pub(crate) fn object(&self, key: &str, shape: Shape) -> Option<Self> {
-        let expected = format!("an object of {}", listed(shape.keys.iter().copied()));
-        let node = self.find(key, &expected)?;
+        let node = self.find_or(key, || shape.expected())?;
         self.child(self.at(key), node, shape)
     }
 
@@ -355,14 +285,14 @@ pub(crate) fn word_text<'a>(report: &Report, spot: &Spot, node: &'a Node) -> Opt
 pub(crate) fn whole(report: &Report, spot: &Spot, node: &Node, bounds: Count) -> Option<u64> {
     if let Kind::Number(text) = &node.kind
         && let Some(number) = number::whole(text)
-        && (bounds.min..=bounds.max).contains(&number)
+        && bounds.admits(number)
     {
         return Some(number);
     }
     // Only a number too large for any bound needs to be told the largest.
     let too_large = matches!(&node.kind, Kind::Number(text)
         if number::whole(text).is_none() && text.parse().is_ok_and(|n: f64| n > 9e15));
-    let most = if too_large && bounds.max == number::MAX_WHOLE {
+    let most = if too_large && bounds.is_open() {
         format!(" and at most {}", number::MAX_WHOLE)
     } else {
         String::new()
@@ -382,22 +312,22 @@ pub(crate) fn word<T: Copy>(
     all: &[T],
     spelling: fn(T) -> &'static str,
 ) -> Option<T> {
-    let expected = one_of(all, spelling);
-    let message = format!("is {}; expected {expected}", node.kind);
-    let Kind::Text(text) = &node.kind else {
-        report.refuse(spot, message);
-        return None;
-    };
-    let found = all.iter().copied().find(|word| spelling(*word) == text);
-    if found.is_none() {
-        match nearest(text, all.iter().map(|word| spelling(*word))) {
-            Some(near) => {
-                report.refuse_with_hint(spot, message, format!("the nearest is `{near}`"));
+    let near = match &node.kind {
+        Kind::Text(text) => {
+            let found = all.iter().copied().find(|word| spelling(*word) == text);
+            if found.is_some() {
+                return found;
             }
-            None => report.refuse(spot, message),
+            nearest(text, all.iter().map(|word| spelling(*word)))
         }
+        _ => None,
+    };
+    let message = format!("is {}; expected {}", node.kind, one_of(all, spelling));
+    match near {
+        Some(near) => report.refuse_with_hint(spot, message, format!("the nearest is `{near}`")),
+        None => report.refuse(spot, message),
     }
-    found
+    None
 }
 
 fn one_of<T: Copy>(all: &[T], spelling: fn(T) -> &'static str) -> String {

@@ -21,8 +21,7 @@ pub(super) fn check(report: &Report, agents: &[Draft]) {
 }
 
 /// The first machine that runs a profile as a state, for a sentence.
-pub(super) fn running(slug: &Option<String>, agents: &[Draft]) -> Option<Spot> {
-    let slug = slug.as_deref()?;
+pub(super) fn running(slug: &str, agents: &[Draft]) -> Option<Spot> {
     agents
         .iter()
         .find(|agent| match agent.running(Id::Fsm) {
@@ -59,12 +58,10 @@ fn carries_nothing_else(report: &Report, agent: &Draft) {
 
 fn table(report: &Report, machine: &Draft, states: &[State], agents: &[Draft]) {
     let spot = machine.capability_spot(Id::Fsm).key("params").key("states");
-    let names = || {
-        states
-            .iter()
-            .map(|state| state.name.as_str())
-            .filter(|name| !name.is_empty())
-    };
+    let mut names: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
+    names.retain(|name| !name.is_empty());
+    names.dedup();
+    let names = || names.iter().copied();
     for (index, state) in states.iter().enumerate() {
         let spot = spot.index(index);
         if !state.name.is_empty() && states[..index].iter().any(|s| s.name == state.name) {
@@ -120,7 +117,9 @@ fn table(report: &Report, machine: &Draft, states: &[State], agents: &[Draft]) {
                     ),
                 );
             }
-            if let Some(worker) = worker {
+            if let Some(worker) = worker
+                && worker.mode != Mode::Machine
+            {
                 for kind in &transition.transfer {
                     if !holds(worker, *kind, agents) {
                         report.refuse(

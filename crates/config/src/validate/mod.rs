@@ -5,6 +5,7 @@
 //!
 //! Always true: [`Checked::launch`] is there exactly when nothing was refused.
 
+mod bounds;
 mod declarations;
 mod fields;
 mod grants;
@@ -25,7 +26,8 @@ pub(crate) use crate::document::Kind;
 use crate::document::Object;
 use crate::launch::Launch;
 use crate::refusal::{Refusal, Report};
-pub(crate) use fields::{Count, Fields, Shape, Span};
+pub(crate) use bounds::{Count, Shape, Span};
+pub(crate) use fields::Fields;
 
 /// What a check found.
 #[derive(Clone, Debug)]

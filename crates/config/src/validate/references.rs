@@ -4,7 +4,7 @@ use vocab::capability::CapabilityId as Id;
 use vocab::tools::ToolName;
 
 use super::machine;
-use super::profile::{Draft, Mode};
+use super::profile::Draft;
 use crate::capability::Capability;
 use crate::capability::board::BoardParams;
 use crate::capability::knowledge::{MemoryScope, MemoryStrategy};
@@ -166,7 +166,9 @@ fn succession(report: &Report, agent: &Draft, agents: &[Draft]) {
             "list a profile with that scope, or disable `exec`",
         );
     }
-    if let Some(machine) = machine::running(&agent.written_slug, agents) {
+    if let Some(slug) = &agent.written_slug
+        && let Some(machine) = machine::running(slug, agents)
+    {
         report.refuse(
             &spot,
             format!("is on, but {machine} runs this agent as a state"),
@@ -242,15 +244,11 @@ fn boards(agents: &[Draft]) -> impl Iterator<Item = (&Draft, &BoardParams)> + Cl
 
 fn board(report: &Report, agents: &[Draft]) {
     let boards = boards(agents);
-    let figures: [(&str, fn(&BoardParams) -> Option<u64>); 3] = [
-        ("maxEpics", |board| board.max_epics),
-        ("maxIssues", |board| board.max_issues),
-        ("maxRetries", |board| board.max_retries),
-    ];
-    for (key, read) in figures {
-        let written = boards
-            .clone()
-            .filter_map(|(agent, board)| Some((agent, read(board)?)));
+    for (key, place) in [("maxEpics", 0), ("maxIssues", 1), ("maxRetries", 2)] {
+        let written = boards.clone().filter_map(|(agent, board)| {
+            let figures = [board.max_epics, board.max_issues, board.max_retries];
+            Some((agent, figures[place]?))
+        });
         one_figure(report, written, Id::ProjectManagement, key);
     }
     let written = boards
@@ -258,24 +256,17 @@ fn board(report: &Report, agents: &[Draft]) {
         .filter_map(|(agent, board)| Some((agent, format!("\"{}\"", board.merge_agent.as_ref()?))));
     one_figure(report, written, Id::ProjectManagement, "mergeAgent");
 
-    // A merge agent named twice alike is one reference.
-    let mut judged: Vec<&str> = Vec::new();
-    for (agent, board) in boards {
-        let Some(slug) = &board.merge_agent else {
-            continue;
-        };
-        if judged.contains(&slug.as_str()) {
-            continue;
-        }
-        judged.push(slug.as_str());
+    // A later one that differs is refused already.
+    let first = boards
+        .clone()
+        .find_map(|(agent, board)| Some((agent, board.merge_agent.as_ref()?)));
+    if let Some((agent, slug)) = first {
         let spot = agent
             .capability_spot(Id::ProjectManagement)
             .key("params")
             .key("mergeAgent");
-        let Some(merger) = declared(report, &spot, slug.as_str(), agents) else {
-            continue;
-        };
-        if merger.mode == Mode::Machine || !merger.enabled(Id::Shell) {
+        let merger = declared(report, &spot, slug.as_str(), agents);
+        if merger.is_some_and(|merger| !merger.enabled(Id::Shell)) {
             report.refuse(
                 &spot,
                 format!("is \"{slug}\", whose `shell` is off; expected an agent that has it on"),
