@@ -391,7 +391,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn a_body_is_the_plain_serialization_and_extends_the_one_before(
             messages in proptest::collection::vec(message(), 1..12),
