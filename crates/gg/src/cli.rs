@@ -180,7 +180,7 @@ pub(crate) struct FlowArgs {
     pub(crate) output: Option<PathBuf>,
 
     /// Of the table: rows of each ranking
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
 
     /// Of the diagram: messages left out at the start, in the order of handling

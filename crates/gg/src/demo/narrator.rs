@@ -97,6 +97,7 @@ impl Narrator {
                 self.sums.add(event);
                 return None;
             }
+            "agent_status" => format!("     {}\n", plain(event["result"].as_str()?)),
             "session_ended" => self.ended(event),
             _ => return None,
         };
@@ -398,6 +399,8 @@ mod tests {
 {"type":"turn_outcome","outcome":"error","error":"missing_completion","errorType":"missing_completion_no_call","consecutiveErrors":1,"turns":3}
 {"type":"log","level":"warn","code":"retry","message":"attempt 1 failed"}
 {"type":"a_type_of_tomorrow","x":1}
+{"type":"agent_status","status":"running"}
+{"type":"agent_status","status":"done","endedAs":"completed","result":"All of it works."}
 {"type":"slot_usage","profileId":"builder","modelId":"mock/demo","tokens":{"uncachedInput":1500,"cachedInput":1460,"output":1238,"reasoning":34},"cost":{"comparable":null,"actual":0.0016},"workCost":{},"calls":3}
 {"type":"session_summary"}
 {"type":"session_ended","status":"completed","exitCode":0}
