@@ -189,3 +189,6 @@ pub struct Errors {
 fn is_zero(figure: &u64) -> bool {
     *figure == 0
 }
+
+#[cfg(test)]
+mod tests;

@@ -157,6 +157,18 @@ impl Journal {
         }
     }
 
+    /// Waits until at most half of the queue is pending, as no run does.
+    #[cfg(test)]
+    pub(super) fn settle(&self) {
+        while self
+            .queue
+            .as_ref()
+            .is_some_and(|queue| queue.len() > QUEUE_BATCHES / 2)
+        {
+            std::thread::yield_now();
+        }
+    }
+
     /// Why capture stopped early: `write_failed` or `byte_ceiling`.
     pub fn stopped(&self) -> Option<String> {
         self.state.why().map(|(reason, _)| reason.to_string())

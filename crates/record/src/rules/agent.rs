@@ -471,8 +471,12 @@ impl<'a> Agent<'a> {
         // What was stopped from outside ends with what it had recorded.
         let was_stopped = matches!(
             self.ended_as,
-            Some(EndStatus::Canceled | EndStatus::TimedOut | EndStatus::InternalError)
-                | Some(EndStatus::HookError)
+            Some(
+                EndStatus::Canceled
+                    | EndStatus::TimedOut
+                    | EndStatus::InternalError
+                    | EndStatus::HookError
+            )
         );
         if was_stopped {
             return;

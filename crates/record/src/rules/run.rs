@@ -18,9 +18,6 @@ fn first_line(lines: &[Line], found: &mut Found) {
                 rule::FIRST_LINE,
                 format!("{} as line {}", line.kind, at + 1),
             );
-            if at == 0 {
-                continue;
-            }
         }
     }
     if lines.is_empty() {

@@ -199,7 +199,9 @@ fn number(lines: &mut [Value]) {
 }
 
 fn text(lines: &[Value]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let mut text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    text.push(String::new());
+    text.join("\n")
 }
 
 /// Where the `nth` line of a type stands, from 0.

@@ -32,7 +32,7 @@ impl Clock {
                 self.second = second;
             }
         }
-        let millis = (at_ms % 1000) as u16;
+        let millis = at_ms.unsigned_abs() % 1000;
         for (place, unit) in [(20, 100), (21, 10), (22, 1)] {
             self.text[place] = b'0' + (millis / unit % 10) as u8;
         }

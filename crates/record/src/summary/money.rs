@@ -25,13 +25,11 @@ impl Money {
             Some(usd) => self.comparable += usd,
             None => self.incomparable += 1,
         }
-        match cost.actual {
-            Some(usd) => self.actual += usd,
-            None => {
-                self.unpriced += 1;
-                self.unpriced_tokens +=
-                    tokens.input().unwrap_or(0) + tokens.completion().unwrap_or(0);
-            }
+        if let Some(usd) = cost.actual {
+            self.actual += usd;
+        } else {
+            self.unpriced += 1;
+            self.unpriced_tokens += tokens.input().unwrap_or(0) + tokens.completion().unwrap_or(0);
         }
     }
 
@@ -66,8 +64,8 @@ impl Money {
 mod tests {
     use super::*;
 
-    fn priced(comparable: Option<f64>, actual: Option<f64>) -> Option<Cost> {
-        Some(Cost { comparable, actual })
+    const fn priced(comparable: Option<f64>, actual: Option<f64>) -> Cost {
+        Cost { comparable, actual }
     }
 
     #[test]
@@ -85,8 +83,8 @@ mod tests {
                 actual: Some(0.0)
             }
         );
-        money.add(priced(Some(0.5), Some(0.25)).as_ref(), &tokens);
-        money.add(priced(None, None).as_ref(), &tokens);
+        money.add(Some(&priced(Some(0.5), Some(0.25))), &tokens);
+        money.add(Some(&priced(None, None)), &tokens);
         money.add(None, &Tokens::default());
         assert_eq!(
             money.cost(),
@@ -108,7 +106,7 @@ mod tests {
     #[test]
     fn a_free_call_is_a_price() {
         let mut money = Money::default();
-        money.add(priced(Some(0.0), Some(0.0)).as_ref(), &Tokens::default());
+        money.add(Some(&priced(Some(0.0), Some(0.0))), &Tokens::default());
         assert_eq!(money.cost().actual, Some(0.0));
         assert_eq!(money.unpriced_calls(), 0);
     }

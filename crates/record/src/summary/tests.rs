@@ -1,0 +1,273 @@
+//! The fold against the rules' own sums, over random turns (06 §15), and its edges.
+
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use vocab::failure::FailureClass;
+use vocab::ids::{AgentId, ModelId};
+use vocab::outcome::{ErrorType, TurnVerdict};
+use vocab::usage::Figure;
+
+use super::*;
+use crate::event::{
+    ContextBreakdown, Emission, Event, Log, LogLevel, Prompt, ResponseRejected, SessionEnded,
+    ToolResult, TurnOutcome, Usage,
+};
+use crate::rules;
+use crate::stream::Stream;
+
+/// One turn of one of two agents.
+#[derive(Clone, Debug)]
+struct Turn {
+    agent: u8,
+    provider: Option<u8>,
+    comparable: Option<u32>,
+    actual: Option<u32>,
+    output: Option<u64>,
+    error: Option<ErrorType>,
+    rejected: bool,
+    failure: Option<FailureClass>,
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let turn = (
+        0u8..2,
+        prop::option::of(0u8..2),
+        prop::option::weighted(0.8, 0u32..1000),
+        prop::option::weighted(0.8, 0u32..1000),
+        prop::option::of(0u64..100),
+        prop::option::weighted(0.3, prop::sample::select(ErrorType::ALL)),
+        any::<bool>(),
+        prop::option::of(prop::sample::select(FailureClass::ALL)),
+    )
+        .prop_map(
+            |(agent, provider, comparable, actual, output, error, rejected, failure)| Turn {
+                agent,
+                provider,
+                comparable,
+                actual,
+                output,
+                error,
+                rejected,
+                failure,
+            },
+        );
+    prop::collection::vec(turn, 0..20)
+}
+
+fn events(turn: &Turn) -> Vec<Event> {
+    let model = ModelId::new(format!("m{}", turn.agent));
+    let provider = turn
+        .provider
+        .map(|name| ProviderName::new(format!("P{name}")));
+    let tokens = Tokens {
+        uncached_input: Some(5),
+        output: turn.output,
+        ..Tokens::default()
+    };
+    let usd = |cents: Option<u32>| cents.map(|cents| f64::from(cents) / 1000.0);
+    let cost = Cost {
+        comparable: usd(turn.comparable),
+        actual: usd(turn.actual),
+    };
+    let cost = (cost != Cost::default()).then_some(cost);
+    let mut events = vec![
+        Event::Prompt(Box::new(Prompt {
+            messages: Vec::new(),
+            reply: None,
+            finish_reason: None,
+            tokens,
+            duration_ms: 3,
+            provider: None,
+        })),
+        Event::Usage(Box::new(Usage {
+            profile_id: "p".into(),
+            model_id: model.clone(),
+            tokens,
+            cost,
+            provider: provider.clone(),
+            wire: None,
+            reconciled: false,
+            clamped: false,
+            figure: if turn.error.is_some() {
+                Figure::Total
+            } else {
+                Figure::Work
+            },
+        })),
+    ];
+    if turn.rejected {
+        events.push(Event::ResponseRejected(Box::new(ResponseRejected {
+            chars: 1,
+            tokens,
+            cost,
+            provider,
+            model_id: model,
+        })));
+    }
+    events.push(Event::ToolResult(Box::new(ToolResult {
+        call_id: "c".into(),
+        tool: "search".to_owned(),
+        ok: turn.failure.is_none(),
+        failure: turn.failure,
+        chars: 0,
+        preview: String::new(),
+        duration_ms: 0,
+    })));
+    events.push(Event::TurnOutcome(TurnOutcome {
+        outcome: if turn.error.is_some() {
+            TurnVerdict::Error
+        } else {
+            TurnVerdict::Progressed
+        },
+        error: turn.error.map(ErrorType::base),
+        error_type: turn.error,
+        consecutive_errors: u64::from(turn.error.is_some()),
+        turns: 1,
+        response_chars: turn.output.unwrap_or(0) * 2,
+        response_output_tokens: turn.output.unwrap_or(0),
+    }));
+    events
+}
+
+fn emission(agent: Option<u8>, event: Event) -> Emission {
+    Emission {
+        at_ms: 0,
+        agent: agent.map(|agent| AgentId::new(format!("agent-{agent}"))),
+        turn: agent.map(|_| 1),
+        event,
+    }
+}
+
+fn conclusion() -> Conclusion {
+    Conclusion {
+        status: EndStatus::Completed,
+        exit_code: 0,
+        limits: BTreeMap::new(),
+        limit_hit: None,
+        wall_ms: 0,
+        active_ms: 0,
+        waiting_ms: 0,
+        peak_parallel: 1,
+        capture_bytes: 0,
+        capture_stopped: None,
+    }
+}
+
+#[derive(Clone, Default)]
+struct Shelf(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Shelf {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn written(emissions: Vec<Emission>) -> String {
+    let shelf = Shelf::default();
+    let stream = Stream::start("s".into(), Box::new(shelf.clone()), None, Box::new(|| {})).unwrap();
+    stream.send(emissions);
+    stream.finish();
+    let bytes = shelf.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn the_summary_is_the_fold_of_the_stream(turns in turns()) {
+        let mut emissions: Vec<Emission> = turns
+            .iter()
+            .flat_map(|turn| events(turn).into_iter().map(|event| emission(Some(turn.agent), event)))
+            .collect();
+        let mut fold = Fold::new();
+        for emission in &emissions {
+            fold.take(emission);
+        }
+        emissions.extend(fold.slots().into_iter().map(|slot| emission(None, Event::SlotUsage(slot))));
+        let mut summary = fold.conclude(conclusion());
+        // These agents never spawned; what is summed is all the rest.
+        summary.agents = 0;
+        emissions.push(emission(None, Event::SessionSummary(Box::new(summary))));
+        emissions.push(emission(None, Event::SessionEnded(SessionEnded {
+            status: EndStatus::Completed,
+            exit_code: 0,
+            error: None,
+        })));
+        let sums: Vec<_> = rules::check(&written(emissions))
+            .into_iter()
+            .filter(|violation| violation.rule.ends_with("_sums"))
+            .collect();
+        prop_assert_eq!(sums, []);
+    }
+}
+
+fn folded(events: impl IntoIterator<Item = Event>) -> Summary {
+    let mut fold = Fold::new();
+    for event in events {
+        fold.take(&emission(Some(0), event));
+    }
+    fold.conclude(conclusion())
+}
+
+#[test]
+fn a_run_that_did_nothing_spent_nothing() {
+    let summary = folded([]);
+    assert_eq!(summary.cost, Some(0.0));
+    assert_eq!(summary.comparable_cost, Some(0.0));
+    assert_eq!(summary.execution_mode, None);
+}
+
+#[test]
+fn a_window_at_its_limit_ran_out() {
+    let breakdown = |total| {
+        Event::ContextBreakdown(ContextBreakdown {
+            window_limit: 200,
+            total,
+            bands: vocab::band::BandTokens::default(),
+        })
+    };
+    let summary = folded([breakdown(150), breakdown(100)]);
+    assert_eq!(summary.peak_context_tokens, 150);
+    assert!((summary.peak_context_share - 0.75).abs() < 1e-12);
+    assert!(!summary.ran_out_of_context);
+    assert!(folded([breakdown(200)]).ran_out_of_context);
+}
+
+#[test]
+fn retries_are_counted_by_their_log_lines() {
+    let log = |code| {
+        Event::Log(Log {
+            level: LogLevel::Warn,
+            message: String::new(),
+            code,
+        })
+    };
+    let summary = folded([log(Some("retry")), log(None), log(Some("retry"))]);
+    assert_eq!(summary.model_retries, 2);
+}
+
+#[test]
+fn a_capped_reply_sets_no_maximum() {
+    let outcome = |error: Option<ErrorType>, chars| {
+        Event::TurnOutcome(TurnOutcome {
+            outcome: TurnVerdict::Error,
+            error: error.map(ErrorType::base),
+            error_type: error,
+            consecutive_errors: 1,
+            turns: 1,
+            response_chars: chars,
+            response_output_tokens: chars,
+        })
+    };
+    let summary = folded([
+        outcome(Some(ErrorType::ModelLengthCapped), 90),
+        outcome(Some(ErrorType::MissingCompletionNoCall), 10),
+    ]);
+    assert_eq!(summary.max_response_chars, 10);
+    assert_eq!(summary.max_response_output_tokens, 10);
+}
