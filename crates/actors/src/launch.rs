@@ -77,7 +77,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
         if let Err(fault) = prompts::check_override(template) {
             refusals.push(Refusal {
                 locus: locus.clone(),
-                message: format!("the template does not parse: {fault}"),
+                message: format!("is no template: {fault}"),
                 hint: None,
             });
         }
@@ -86,7 +86,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
         && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
         refusals.push(Refusal {
-            locus: "environment".to_owned(),
+            locus: "environment:".to_owned(),
             message,
             hint: None,
         });
@@ -104,7 +104,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             }
             None => refusals.push(Refusal {
                 locus: format!("model `{model}`"),
-                message: format!("there is no built-in mock script `{name}`"),
+                message: "has no built-in script".to_owned(),
                 hint: Some(
                     "give a script with --mock-script FILE, or bind mock/test, which has one"
                         .to_owned(),
@@ -134,8 +134,8 @@ fn raw(value: &impl serde::Serialize) -> Arc<RawValue> {
 fn unusable(dir: &Path) -> Option<String> {
     match std::fs::metadata(dir) {
         Ok(found) if found.is_dir() => None,
-        Ok(_) => Some(format!("{} is not a directory", dir.display())),
-        Err(error) => Some(format!("{}: {error}", dir.display())),
+        Ok(_) => Some(format!("is {}, which is no directory", dir.display())),
+        Err(error) => Some(format!("is {}, which cannot be used: {error}", dir.display())),
     }
 }
 
@@ -200,6 +200,16 @@ pub(crate) fn git_head(dir: &Path) -> Option<String> {
         .map(|(commit, _)| commit.to_owned())
 }
 
+/// A value of the document as every reader of the stream can read it: one with a number that no
+/// double holds becomes the text of itself.
+fn readable(written: Box<RawValue>) -> Arc<RawValue> {
+    if serde_json::from_str::<serde_json::Value>(written.get()).is_ok() {
+        written.into()
+    } else {
+        raw(&written.get())
+    }
+}
+
 /// Writes the stream of a refused launch: what was asked, one error line a refusal, the end.
 pub fn refuse(
     document: &Document,
@@ -216,8 +226,8 @@ pub fn refuse(
         event,
     };
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
-        capability_set: document.raw("capabilitySet").map(Into::into),
-        model_providers: document.raw("modelProviders").map(Into::into),
+        capability_set: document.raw("capabilitySet").map(readable),
+        model_providers: document.raw("modelProviders").map(readable),
         routing_key: RoutingKey::from(cuid2::create_id()),
         configuration: None,
         gg_version: VERSION,

@@ -68,6 +68,16 @@ impl Source {
         }
     }
 
+    /// Whom a call asks, for a sentence: ` at Acme`.
+    fn asked(&self) -> String {
+        match self {
+            Self::Gateway { candidate: Some(candidate), .. } => {
+                format!(" at {}", candidate.provider)
+            }
+            Self::Gateway { candidate: None, .. } | Self::Mock { .. } => String::new(),
+        }
+    }
+
     /// A script.
     pub(crate) fn mock(script: Arc<Script>) -> Self {
         Self::Mock {
@@ -202,8 +212,9 @@ impl Shared {
                         LogLevel::Warn,
                         Some("retry"),
                         format!(
-                            "model `{}`: attempt {attempt} of {of} failed: {fault}; next in {}",
+                            "model `{}`{}: retry {attempt} of {of} in {}, after {fault}",
                             self.model,
+                            self.source.asked(),
                             seconds(delay),
                         ),
                     );

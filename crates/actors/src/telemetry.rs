@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
-use record::event::{Emission, Event, SessionEnded};
+use record::event::{Emission, Event, Log, LogLevel, SessionEnded};
 use record::journal::{Journal, JournalReport};
 use record::mask::Mask;
 use record::stream::{QUEUE_LINES, Stream, StreamReport};
@@ -54,6 +54,7 @@ pub struct Telemetry {
     flush_due: bool,
     waiting_for_room: Vec<oneshot::Sender<()>>,
     alarm: Option<Alarm>,
+    capture_reported: bool,
 }
 
 impl Telemetry {
@@ -84,6 +85,7 @@ impl Telemetry {
             flush_due: false,
             waiting_for_room: Vec::new(),
             alarm: None,
+            capture_reported: false,
         });
         Ok(link)
     }
@@ -104,10 +106,28 @@ impl Telemetry {
         }
     }
 
+    /// Says once that the journal stopped: capture never fails the run it observes (06 §8).
+    fn report_capture(&mut self) {
+        let Some(reason) = self.journal.as_ref().and_then(Journal::stopped_because) else { return };
+        if !std::mem::replace(&mut self.capture_reported, true) {
+            self.batch.push(Emission {
+                at_ms: clock::now_ms(),
+                agent: None,
+                turn: None,
+                event: Event::Log(Log {
+                    level: LogLevel::Warn,
+                    message: format!("capture stopped, the run goes on: {reason}"),
+                    code: Some("capture_stopped"),
+                }),
+            });
+        }
+    }
+
     fn flush(&mut self) {
         if self.batch.is_empty() {
             return;
         }
+        self.report_capture();
         if let Some(stream) = &self.stream {
             stream.send(std::mem::take(&mut self.batch));
         }
@@ -128,7 +148,7 @@ impl Telemetry {
             alarm(RaiseDefect {
                 agent: None,
                 profile: None,
-                cause: format!("the event stream cannot be written: {reason}"),
+                cause: format!("the event stream cannot be written to stdout: {reason}"),
             });
         }
     }
@@ -332,11 +352,11 @@ impl Voice {
     /// Emits a log line.
     pub(crate) fn log(
         &self,
-        level: record::event::LogLevel,
+        level: LogLevel,
         code: Option<&'static str>,
         message: impl Into<String>,
     ) {
-        self.say(Event::Log(record::event::Log {
+        self.say(Event::Log(Log {
             level,
             message: message.into(),
             code,

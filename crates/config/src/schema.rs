@@ -4,6 +4,7 @@
 //! build does not have, only the check can tell. `docs/launch.schema.json` is its committed copy.
 
 use serde_json::{Value, json};
+use vocab::tools::ToolName;
 
 use crate::capability::{Arms, arms, params_shape};
 use crate::launch::Launch;
@@ -24,6 +25,23 @@ pub fn schema() -> Value {
         for variant in variants {
             require_while_on(variant);
         }
+    }
+    // No profile may list the machine's exit, and a list of candidates is never empty.
+    if let Some(tools) = schema
+        .pointer_mut("/$defs/ToolName/enum")
+        .and_then(Value::as_array_mut)
+    {
+        let granted = |tool: &Value| {
+            let tool = tool.as_str().and_then(|name| name.parse::<ToolName>().ok());
+            tool.is_some_and(|tool| tool.capability().is_some())
+        };
+        tools.retain(granted);
+    }
+    if let Some(candidates) = schema
+        .pointer_mut("/properties/modelProviders/additionalProperties")
+        .and_then(Value::as_object_mut)
+    {
+        candidates.insert("minItems".to_owned(), json!(1));
     }
     schema
 }

@@ -14,6 +14,7 @@ mod agent;
 mod line;
 mod run;
 mod sums;
+mod turn;
 
 use std::fmt;
 

@@ -24,7 +24,7 @@ pub fn session_id() -> SessionId {
 
 /// `count` small events of one agent, as a bench of the stream writer wants them.
 pub fn small_events(count: usize) -> Vec<Emission> {
-    (0..count as u32)
+    (0..count as i64)
         .map(|at| {
             let event = match at % 3 {
                 0 => Event::TurnTiming(TurnTiming {
@@ -44,9 +44,9 @@ pub fn small_events(count: usize) -> Vec<Emission> {
                 }),
             };
             Emission {
-                at_ms: START_MS + i64::from(at),
+                at_ms: START_MS + at,
                 agent: Some(root()),
-                turn: Some(at / 12),
+                turn: Some((at / 12) as u32),
                 event,
             }
         })
@@ -84,13 +84,13 @@ struct Session {
     fold: Fold,
     window: Vec<MessageId>,
     tokens: BandTokens,
-    at_ms: u32,
+    at_ms: i64,
 }
 
 impl Session {
     fn emit(&mut self, agent: Option<AgentId>, turn: Option<u32>, event: Event) {
         let emission = Emission {
-            at_ms: START_MS + i64::from(self.at_ms),
+            at_ms: START_MS + self.at_ms,
             agent,
             turn,
             event,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use vocab::outcome::{EndStatus, ErrorType, Limit};
 
 use super::line::Line;
+use super::turn::{Cycle, Place};
 use super::{Ending, Found, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
@@ -58,68 +59,11 @@ struct Agent<'a> {
     ended_as: Option<EndStatus>,
 }
 
-/// One pass from `context_breakdown` to `turn_timing`. A re-ask is a cycle of the same turn.
-struct Cycle {
-    turn: u64,
-    place: Place,
-    prompt_ms: Option<u64>,
-    has_outcome: bool,
-    has_timing: bool,
-    was_error: bool,
-}
-
 #[derive(Clone, Copy)]
 struct Outcome {
     is_error: bool,
     is_fatal: bool,
     streak: u64,
-}
-
-/// The order of a turn's events (06 §1 rule 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Breakdown,
-    Messages,
-    Prompt,
-    Usage,
-    Assistant,
-    Work,
-    Snapshots,
-    Outcome,
-    Timing,
-}
-
-impl Place {
-    fn of(line: &Line) -> Option<Self> {
-        // Without a turn these belong to none: an arrival's snapshot, a hook's command, the
-        // late price of an abandoned reply.
-        line.turn?;
-        Some(match line.kind.as_str() {
-            "context_breakdown" => Self::Breakdown,
-            "context_message" => Self::Messages,
-            "prompt" => Self::Prompt,
-            "usage" | "response_rejected" => Self::Usage,
-            "assistant_message" => Self::Assistant,
-            "tool_call" | "tool_result" | "api_call" | "api_result" | "code_execution" => {
-                Self::Work
-            }
-            "shell" if line.text("origin") != "hook" => Self::Work,
-            "memory_state" | "tasks_state" | "skills_state" | "board_state" | "archive_state" => {
-                Self::Snapshots
-            }
-            "turn_outcome" => Self::Outcome,
-            "turn_timing" => Self::Timing,
-            _ => return None,
-        })
-    }
-
-    /// Whether a turn has at most one of it.
-    const fn is_single(self) -> bool {
-        matches!(
-            self,
-            Self::Breakdown | Self::Prompt | Self::Assistant | Self::Outcome | Self::Timing
-        )
-    }
 }
 
 impl<'a> Agent<'a> {
@@ -222,7 +166,7 @@ impl<'a> Agent<'a> {
     fn begin(&mut self, place: Place, turn: u64, line: &Line, found: &mut Found) {
         let mut re_asked = false;
         if let Some(before) = &self.cycle {
-            closed(before, line.number, found);
+            before.check_closed(line.number, found);
             re_asked = before.turn == turn && before.was_error;
             if !re_asked && turn != before.turn + 1 {
                 found.add(
@@ -241,14 +185,7 @@ impl<'a> Agent<'a> {
                 format!("turn {turn} starts with {}", line.kind),
             );
         }
-        self.cycle = Some(Cycle {
-            turn,
-            place,
-            prompt_ms: None,
-            has_outcome: false,
-            has_timing: false,
-            was_error: false,
-        });
+        self.cycle = Some(Cycle::new(turn, place));
     }
 
     fn message(&mut self, line: &'a Line, found: &mut Found) {
@@ -482,7 +419,7 @@ impl<'a> Agent<'a> {
             return;
         }
         if let Some(cycle) = &self.cycle {
-            closed(cycle, last, found);
+            cycle.check_closed(last, found);
         }
         for call in self.calls.values() {
             found.add(
@@ -491,24 +428,6 @@ impl<'a> Agent<'a> {
                 format!("call {} is never closed", call.get("callId")),
             );
         }
-    }
-}
-
-fn closed(cycle: &Cycle, line: usize, found: &mut Found) {
-    let turn = cycle.turn;
-    if cycle.prompt_ms.is_some() && !cycle.has_outcome {
-        found.add(
-            line,
-            rule::TURN_CLOSED,
-            format!("turn {turn} has a prompt and no outcome"),
-        );
-    }
-    if !cycle.has_timing {
-        found.add(
-            line,
-            rule::TURN_CLOSED,
-            format!("turn {turn} has no timing"),
-        );
     }
 }
 

@@ -143,7 +143,8 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
         }
         let id = line.text("sessionId").to_owned();
         let session = session.get_or_insert_with(|| id.clone());
-        if id.is_empty() || *session != id {
+        // Empty in the stream of a refused document that had none.
+        if *session != id {
             found.add(
                 number,
                 rule::ENVELOPE,

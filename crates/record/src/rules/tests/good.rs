@@ -1,0 +1,189 @@
+//! The good stream.
+
+use serde_json::{Value, json};
+
+/// A fork that finishes within its turn, and a root that is capped, re-asked, and then stopped by
+/// `maxTurns`.
+pub(super) fn good() -> Vec<Value> {
+    let call = |id: &str, tool: &str| json!({"type": "tool_call", "callId": id, "tool": tool, "arguments": "{}"});
+    let of = |agent: &str, turn: u64, mut line: Value| {
+        line["agentId"] = json!(agent);
+        if turn > 0 {
+            line["turn"] = json!(turn);
+        }
+        line
+    };
+    let message = |id: &str| json!({"type": "context_message", "id": id, "role": "user", "band": "user_prompt", "tokens": 2, "content": "x"});
+    let breakdown = |total: u64| json!({"type": "context_breakdown", "windowLimit": 100, "total": total, "bands": {"system": 1, "assistant": total - 1}});
+    let prompt = |ids: &[&str], reply: Option<&str>, ms: u64| {
+        let mut line = json!({"type": "prompt", "messages": ids, "finishReason": "stop", "tokens": {}, "durationMs": ms, "provider": "P"});
+        if let Some(reply) = reply {
+            line["reply"] = json!(reply);
+        }
+        line
+    };
+    let usage = |figure: &str, output: u64| json!({"type": "usage", "profileId": "root", "modelId": "m", "tokens": {"uncachedInput": 10, "cachedInput": null, "output": output, "reasoning": 0, "cacheWrite": null}, "cost": {"comparable": 0.2, "actual": 0.1}, "wire": {}, "figure": figure});
+    let outcome = |verdict: &str, kind: Option<(&str, &str)>, streak: u64, turns: u64| {
+        let mut line = json!({"type": "turn_outcome", "outcome": verdict, "consecutiveErrors": streak, "turns": turns, "responseChars": 5, "responseOutputTokens": 3});
+        if let Some((base, kind)) = kind {
+            line["error"] = json!(base);
+            line["errorType"] = json!(kind);
+        }
+        line
+    };
+    let timing =
+        |ms: u64| json!({"type": "turn_timing", "promptMs": 1, "requestMs": ms, "responseMs": 1});
+    let said = || json!({"type": "assistant_message", "text": "x", "calls": []});
+    let result = |id: &str, tool: &str| json!({"type": "tool_result", "callId": id, "tool": tool, "ok": true, "chars": 1, "preview": "x", "durationMs": 1});
+    let spawned = |id: &str| {
+        of(
+            id,
+            0,
+            json!({"type": "agent_spawned", "brief": "b", "depth": 0}),
+        )
+    };
+    let modules = |id: &str| of(id, 0, json!({"type": "agent_modules", "modules": []}));
+    let surface = |id: &str| {
+        of(
+            id,
+            0,
+            json!({"type": "agent_surface", "tools": [], "apis": []}),
+        )
+    };
+    let status = |id: &str, status: Value| {
+        let mut line = json!({"type": "agent_status"});
+        line.as_object_mut()
+            .unwrap()
+            .extend(status.as_object().unwrap().clone());
+        of(id, 0, line)
+    };
+    let slot = json!({"profileId": "root", "modelId": "m",
+        "tokens": {"uncachedInput": 50, "cachedInput": null, "output": 15, "reasoning": 0, "cacheWrite": null},
+        "cost": {"comparable": 1.0, "actual": 0.5}, "workCost": {"comparable": 0.6, "actual": 0.3}, "calls": 5});
+    let mut slot_line = slot.clone();
+    slot_line["type"] = json!("slot_usage");
+    let mut lines = vec![
+        json!({"type": "session_started", "routingKey": "k"}),
+        spawned("root"),
+        modules("root"),
+        surface("root"),
+        status("root", json!({"status": "running"})),
+        // Turn 1: a command, then a fork.
+        of("root", 1, breakdown(4)),
+        of("root", 1, message("01")),
+        of("root", 1, message("02")),
+        of("root", 1, message("03")),
+        of("root", 1, prompt(&["01", "02"], Some("03"), 7)),
+        of("root", 1, usage("work", 3)),
+        of("root", 1, said()),
+        of("root", 1, call("c1", "shell")),
+        of(
+            "root",
+            1,
+            json!({"type": "shell", "origin": "tool", "command": "true", "cwd": ".", "exitCode": 0, "stdout": "", "stderr": ""}),
+        ),
+        of("root", 1, result("c1", "shell")),
+        of("root", 1, outcome("progressed", None, 0, 1)),
+        of(
+            "root",
+            0,
+            json!({"type": "agent_transition", "kind": "fork", "toAgentId": "agent-1", "modules": []}),
+        ),
+        spawned("agent-1"),
+        of("root", 1, timing(7)),
+        of(
+            "agent-1",
+            0,
+            json!({"type": "fsm_state", "machine": "m", "state": "s", "profileId": "root"}),
+        ),
+        modules("agent-1"),
+        surface("agent-1"),
+        // The two agents' turns interleave. Root's reply is capped, then re-asked.
+        of("root", 2, breakdown(6)),
+        of("root", 2, message("04")),
+        of("agent-1", 2, breakdown(9)),
+        of("agent-1", 2, message("01")),
+        of("agent-1", 2, message("09")),
+        of("root", 2, prompt(&["01", "02", "03", "04"], None, 8)),
+        of("root", 2, usage("total", 3)),
+        of(
+            "root",
+            2,
+            json!({"type": "response_rejected", "chars": 9, "tokens": {}, "modelId": "m"}),
+        ),
+        of("agent-1", 2, prompt(&["01"], Some("09"), 5)),
+        of("agent-1", 2, usage("work", 3)),
+        of(
+            "root",
+            2,
+            outcome("error", Some(("model_api", "model_length_capped")), 1, 2),
+        ),
+        of("root", 2, timing(8)),
+        of("agent-1", 2, said()),
+        of("agent-1", 2, call("f", "finish")),
+        of("agent-1", 2, result("f", "finish")),
+        of("agent-1", 2, outcome("finished", None, 0, 2)),
+        of("agent-1", 2, timing(5)),
+        status("agent-1", json!({"status": "done", "endedAs": "completed"})),
+        of("root", 2, message("05")),
+        of("root", 2, prompt(&["01", "02", "03", "04"], Some("05"), 8)),
+        of("root", 2, usage("work", 3)),
+        of("root", 2, said()),
+        of("root", 2, call("c2", "read_file")),
+        of(
+            "root",
+            2,
+            json!({"type": "tool_result", "callId": "c2", "tool": "read_file", "ok": false, "failure": "not-found", "chars": 1, "preview": "x", "durationMs": 1}),
+        ),
+        of("root", 2, json!({"type": "something_new", "any": [1, 2]})),
+        of("root", 2, outcome("progressed", None, 0, 2)),
+        of("root", 2, timing(8)),
+        // Turn 3 calls nothing, and is the last that `maxTurns` allows.
+        of("root", 3, breakdown(8)),
+        of("root", 3, message("06")),
+        of(
+            "root",
+            3,
+            prompt(&["01", "02", "03", "04", "05"], Some("06"), 1),
+        ),
+        of("root", 3, usage("total", 3)),
+        of("root", 3, said()),
+        of(
+            "root",
+            3,
+            outcome(
+                "error",
+                Some(("missing_completion", "missing_completion_no_call")),
+                1,
+                3,
+            ),
+        ),
+        of("root", 3, timing(1)),
+        of(
+            "root",
+            0,
+            json!({"type": "log", "level": "warn", "message": "maxTurns"}),
+        ),
+        of(
+            "root",
+            0,
+            json!({"type": "limit_exceeded", "limit": "turns", "threshold": 3.0, "observed": 3.0, "turns": 3.0}),
+        ),
+        status("root", json!({"status": "done", "endedAs": "exhausted"})),
+        slot_line,
+        json!({"type": "session_summary", "status": "exhausted", "exitCode": 3, "agents": 2, "modelCalls": 5, "modelMs": 29,
+            "tokens": slot["tokens"], "cost": 0.5, "workCost": 0.3, "comparableCost": 1.0, "unpricedCalls": 0, "unpricedTokens": 0,
+            "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "turns": 5, "working": 3, "errors": 2}],
+            "rejectedResponses": {"count": 1}, "toolCalls": 3, "shellCommands": 1, "peakContextTokens": 9,
+            "maxResponseChars": 5, "maxResponseOutputTokens": 3,
+            "errors": {"turns": 5, "errors": 2, "maxConsecutive": 1, "modelApi": 1, "missingCompletion": 1,
+                "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}}}),
+        json!({"type": "session_ended", "status": "exhausted", "exitCode": 3}),
+    ];
+    for line in &mut lines {
+        line["sessionId"] = json!("s");
+        line["ts"] = json!("2026-01-31T09:08:07.123Z");
+    }
+    super::number(&mut lines);
+    lines
+}
