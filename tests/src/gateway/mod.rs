@@ -155,9 +155,25 @@ impl Gateway {
 
     /// Waits until `count` requests have come, at most `ceiling`; true if they have.
     pub fn wait_for(&self, count: usize, ceiling: Duration) -> bool {
+        self.until(ceiling, |log| log.exchanges.len() >= count)
+    }
+
+    /// Waits until request `n` was answered to its end or its peer was seen to hang up, at most
+    /// `ceiling`; whether the reply was sent whole, `None` where neither has happened.
+    pub fn sent_whole(&self, n: usize, ceiling: Duration) -> Option<bool> {
+        let sent = |log: &Log| {
+            log.exchanges
+                .get(n)
+                .and_then(|exchange| exchange.sent_whole)
+        };
+        self.until(ceiling, |log| sent(log).is_some());
+        sent(&self.shared.log())
+    }
+
+    fn until(&self, ceiling: Duration, holds: impl Fn(&Log) -> bool) -> bool {
         let end = Instant::now() + ceiling;
         let mut log = self.shared.log();
-        while log.exchanges.len() < count {
+        while !holds(&log) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;

@@ -1,8 +1,13 @@
 //! What several suites say in the same words.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tests::gateway::{Answer, Reply, Request, Responder, script};
 use tests::run::Run;
+
+/// How long anything may take before it counts as never.
+pub(crate) const CEILING: Duration = Duration::from_secs(60);
 
 /// Runs a session whose root gets these replies in order.
 #[track_caller]

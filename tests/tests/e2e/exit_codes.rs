@@ -313,5 +313,5 @@ fn a_stdout_nobody_reads_is_1() {
         .run();
     let code = std::fs::read_to_string(run.folder().join("code")).unwrap();
     assert_eq!(code.trim(), "1", "{}", run.stderr);
-    assert!(run.stderr.contains("stdout"), "{}", run.stderr);
+    assert!(run.stderr.contains("event stream"), "{}", run.stderr);
 }

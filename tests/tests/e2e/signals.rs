@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::gateway::{Answer, End, Reply, Request, script};
 use tests::run::{Run, Running};
 
-use crate::common::turns;
+use crate::common::{CEILING, turns};
 
 /// What stops a run.
 #[derive(Clone, Copy, Debug)]
@@ -95,12 +95,11 @@ fn a_stop_drops_a_model_call_in_flight() {
             .with(|launch| launch.set("/cancelFile", cancel))
             .answers(script([held]))
             .start();
-        let ceiling = std::time::Duration::from_secs(60);
-        assert!(running.gateway().wait_for(1, ceiling));
+        assert!(running.gateway().wait_for(1, CEILING));
         stop(&running, how);
         let run = canceled(running, how);
         assert_eq!(
-            run.gateway.as_ref().unwrap().exchanges()[0].sent_whole,
+            run.gateway.as_ref().unwrap().sent_whole(0, CEILING),
             Some(false),
             "{how:?}"
         );
