@@ -14,7 +14,9 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of this repository") {
         let path = entry.expect("a folder of this repository").path();
         if path.is_dir() {
-            sources(&path, found);
+            if !path.ends_with("tests") {
+                sources(&path, found);
+            }
         } else if path.extension().is_some_and(|kind| kind == "rs") && !path.ends_with("tests.rs") {
             found.push(path);
         }
