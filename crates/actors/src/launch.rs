@@ -5,7 +5,8 @@
 //! began.
 
 use std::collections::HashMap;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -143,7 +144,7 @@ fn unusable(dir: &Path) -> Option<String> {
 }
 
 /// Makes what a session needs in its workspace: `.gg/`, and the line that keeps it out of git.
-pub fn prepare_workspace(dir: &Path) -> io::Result<()> {
+pub(crate) fn prepare_workspace(dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir.join(".gg"))?;
     let Some(exclude) = git_dir(dir).map(|git| git.join("info/exclude")) else {
         return Ok(());
@@ -164,7 +165,12 @@ pub fn prepare_workspace(dir: &Path) -> io::Result<()> {
     } else {
         "\n"
     };
-    std::fs::write(&exclude, format!("{present}{gap}/.gg/\n"))
+    // Appended, not rewritten: a full disk must not cost the lines that stand there.
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&exclude)?;
+    file.write_all(format!("{gap}/.gg/\n").as_bytes())
 }
 
 /// The repository folder that a work tree's shared files live in.

@@ -14,6 +14,8 @@ pub mod launch;
 pub mod link;
 pub mod mask;
 pub mod messages;
+#[cfg(test)]
+mod nets;
 pub mod panics;
 pub mod provider_client;
 pub mod run;

@@ -16,7 +16,7 @@ use context::modules::{self, RosterRow, StoreIds};
 use provider::openrouter::{AttemptLimits, Credential, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
-use record::journal::{Header, Journal, Recorder, Seed};
+use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -31,7 +31,7 @@ use crate::flow::{FlowWriter, Tap};
 use crate::launch::{COMMIT, Prepared, VERSION};
 use crate::link::Link;
 use crate::mask::Mask;
-use crate::messages::{Begin, Cancel, CloseJournal, Conclude, KeepSeed, RunEnd};
+use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
@@ -161,6 +161,10 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         agent: None,
     };
     open_record(&prepared, &routing_key, &voice);
+    if let Err(error) = crate::launch::prepare_workspace(&launch.workspace_dir) {
+        let why = format!("git is not told to leave .gg/ alone: {error}");
+        voice.log(LogLevel::Warn, Some("workspace"), why);
+    }
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
@@ -172,7 +176,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     });
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
-    telemetry.tell(Watch(Box::new(move |defect| alarm.tell(defect))));
+    telemetry.tell(Watch(Arc::new(move |defect| alarm.tell(defect))));
     let cast = Cast {
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
@@ -199,6 +203,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         launch.cancel_file.as_deref(),
         &mut signals,
         &shared,
+        &voice.telemetry,
     )
     .await;
     epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
@@ -408,14 +413,24 @@ async fn await_end(
     cancel_file: Option<&Path>,
     signals: &mut Signals,
     shared: &Shared,
+    telemetry: &Link<Telemetry>,
 ) -> RunEnd {
-    let cancel_file: Option<Arc<Path>> = cancel_file.map(Into::into);
-    if let Some(path) = &cancel_file
-        && supervisor::exists(Arc::clone(path)).await
-    {
+    // Nobody looks for the file again once it was seen: the latch never clears.
+    let mut awaited: Option<Arc<Path>> = cancel_file.map(Into::into);
+    let cancel = |path: &Path| {
+        telemetry.tell(Keep {
+            agent: None,
+            entry: Entry::CancelProbe { found: true },
+        });
         supervisor.tell(Cancel {
             origin: format!("the cancel file {}", path.display()),
         });
+    };
+    if let Some(path) = awaited.clone()
+        && supervisor::exists(Arc::clone(&path)).await
+    {
+        cancel(&path);
+        awaited = None;
     }
     let mut end = std::pin::pin!(supervisor.ask(Begin));
     let mut signaled = false;
@@ -435,12 +450,12 @@ async fn await_end(
                 signaled = true;
                 supervisor.tell(Cancel { origin: name.to_owned() });
             }
-            _ = probe.tick(), if cancel_file.is_some() => {
-                if let Some(path) = &cancel_file
-                    && supervisor::exists(Arc::clone(path)).await
+            _ = probe.tick(), if awaited.is_some() => {
+                if let Some(path) = awaited.clone()
+                    && supervisor::exists(Arc::clone(&path)).await
                 {
-                    let origin = format!("the cancel file {}", path.display());
-                    supervisor.tell(Cancel { origin });
+                    cancel(&path);
+                    awaited = None;
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! at its turn boundary and is answered when the writer has caught up (R53).
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
@@ -22,6 +23,7 @@ use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
     CloseJournal, Conclude, Emit, Keep, KeepAgent, KeepSeed, RaiseDefect, Room, RoomAgain,
 };
+use crate::panics::{self, DeathWatch};
 
 /// Events wait this long for company before they go to the writer.
 const BATCH_DELAY: Duration = Duration::from_millis(5);
@@ -43,7 +45,7 @@ impl std::fmt::Debug for Outputs {
 }
 
 /// Tells the supervisor of a defect; set once the supervisor exists.
-type Alarm = Box<dyn Fn(RaiseDefect) + Send>;
+type Alarm = Arc<dyn Fn(RaiseDefect) + Send + Sync>;
 
 /// See the module.
 pub struct Telemetry {
@@ -55,6 +57,7 @@ pub struct Telemetry {
     waiting_for_room: Vec<oneshot::Sender<()>>,
     alarm: Option<Alarm>,
     capture_reported: bool,
+    death: Option<DeathWatch>,
 }
 
 impl Telemetry {
@@ -86,6 +89,7 @@ impl Telemetry {
             waiting_for_room: Vec::new(),
             alarm: None,
             capture_reported: false,
+            death: None,
         });
         Ok(link)
     }
@@ -177,6 +181,14 @@ impl Receive<Watch> for Telemetry {
     type Reply = ();
 
     fn receive(&mut self, Watch(alarm): Watch, _: &mut Context<Self>) {
+        let bell = Arc::clone(&alarm);
+        self.death = Some(DeathWatch::new(move |text| {
+            bell(RaiseDefect {
+                agent: None,
+                profile: None,
+                cause: format!("telemetry panicked: {text}"),
+            });
+        }));
         self.alarm = Some(alarm);
         self.report_broken();
     }
@@ -194,6 +206,7 @@ impl Receive<Keep> for Telemetry {
     type Reply = ();
 
     fn receive(&mut self, keep: Keep, _: &mut Context<Self>) {
+        panics::trip("telemetry");
         if let Some(journal) = &mut self.journal {
             journal.entry(keep.agent.as_ref(), keep.entry);
         }
