@@ -21,3 +21,4 @@ pub mod scheduler;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;
+mod workspace;

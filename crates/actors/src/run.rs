@@ -254,6 +254,13 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
     for warning in &prepared.warnings {
         voice.log(LogLevel::Warn, Some("launch"), warning.clone());
     }
+    if let Err(error) = crate::workspace::exclude_from_git(&launch.workspace_dir) {
+        voice.log(
+            LogLevel::Warn,
+            Some("launch"),
+            format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
+        );
+    }
     let workspace = launch.workspace_dir.clone();
     let seed = Seed {
         baseline: None,
@@ -265,7 +272,8 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
     telemetry.tell(KeepSeed(seed.clone()));
     actix::spawn(async move {
         // Late, so that no run waits for it: the journal takes the last seed it is given.
-        let head = tokio::task::spawn_blocking(move || crate::launch::git_head(&workspace)).await;
+        let head =
+            tokio::task::spawn_blocking(move || crate::workspace::git_head(&workspace)).await;
         if let Ok(Some(baseline)) = head {
             telemetry.tell(KeepSeed(Seed {
                 baseline: Some(baseline),
