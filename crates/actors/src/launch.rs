@@ -5,9 +5,8 @@
 //! began.
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use config::{Document, Launch, Refusal};
@@ -141,72 +140,6 @@ fn unusable(dir: &Path) -> Option<String> {
             dir.display()
         )),
     }
-}
-
-/// Makes what a session needs in its workspace: `.gg/`, and the line that keeps it out of git.
-pub(crate) fn prepare_workspace(dir: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(dir.join(".gg"))?;
-    let Some(exclude) = git_dir(dir).map(|git| git.join("info/exclude")) else {
-        return Ok(());
-    };
-    let present = match std::fs::read_to_string(&exclude) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error),
-    };
-    if present.lines().any(|line| line.trim() == "/.gg/") {
-        return Ok(());
-    }
-    if let Some(info) = exclude.parent() {
-        std::fs::create_dir_all(info)?;
-    }
-    let gap = if present.is_empty() || present.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
-    // Appended, not rewritten: a full disk must not cost the lines that stand there.
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&exclude)?;
-    file.write_all(format!("{gap}/.gg/\n").as_bytes())
-}
-
-/// The repository folder that a work tree's shared files live in.
-fn git_dir(dir: &Path) -> Option<PathBuf> {
-    let dot_git = dir.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let pointer = std::fs::read_to_string(&dot_git).ok()?;
-    let own = dir.join(pointer.strip_prefix("gitdir:")?.trim());
-    match std::fs::read_to_string(own.join("commondir")) {
-        Ok(common) => Some(own.join(common.trim())),
-        Err(_) => Some(own),
-    }
-}
-
-/// The commit a workspace stands at, read without running git; `None` where there is none.
-pub(crate) fn git_head(dir: &Path) -> Option<String> {
-    let common = git_dir(dir)?;
-    let own = match std::fs::read_to_string(dir.join(".git")) {
-        Ok(pointer) => dir.join(pointer.strip_prefix("gitdir:")?.trim()),
-        Err(_) => common.clone(),
-    };
-    let head = std::fs::read_to_string(own.join("HEAD")).ok()?;
-    let Some(reference) = head.trim().strip_prefix("ref: ") else {
-        return Some(head.trim().to_owned());
-    };
-    if let Ok(commit) = std::fs::read_to_string(common.join(reference)) {
-        return Some(commit.trim().to_owned());
-    }
-    let packed = std::fs::read_to_string(common.join("packed-refs")).ok()?;
-    packed
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .find(|(_, name)| *name == reference)
-        .map(|(commit, _)| commit.to_owned())
 }
 
 /// A value of the document as every reader of the stream can read it: one with a number that no

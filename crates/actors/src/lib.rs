@@ -23,3 +23,4 @@ pub mod scheduler;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;
+mod workspace;

@@ -37,6 +37,7 @@ use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
+use crate::workspace;
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
@@ -161,10 +162,6 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         agent: None,
     };
     open_record(&prepared, &routing_key, &voice);
-    if let Err(error) = crate::launch::prepare_workspace(&launch.workspace_dir) {
-        let why = format!("git is not told to leave .gg/ alone: {error}");
-        voice.log(LogLevel::Warn, Some("workspace"), why);
-    }
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
@@ -259,25 +256,20 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
     for warning in &prepared.warnings {
         voice.log(LogLevel::Warn, Some("launch"), warning.clone());
     }
-    let workspace = launch.workspace_dir.clone();
-    let seed = Seed {
-        baseline: None,
+    if let Err(error) = crate::workspace::exclude_from_git(&launch.workspace_dir) {
+        voice.log(
+            LogLevel::Warn,
+            Some("launch"),
+            format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
+        );
+    }
+    voice.telemetry.tell(KeepSeed(Seed {
+        // Two small reads: cheaper than the thread that would do them later.
+        baseline: workspace::git_head(&launch.workspace_dir),
         build_prompt: launch.prompt.clone(),
         windows: launch.model_windows.clone(),
         modalities: launch.model_modalities.clone(),
-    };
-    let telemetry = voice.telemetry.clone();
-    telemetry.tell(KeepSeed(seed.clone()));
-    actix::spawn(async move {
-        // Late, so that no run waits for it: the journal takes the last seed it is given.
-        let head = tokio::task::spawn_blocking(move || crate::launch::git_head(&workspace)).await;
-        if let Ok(Some(baseline)) = head {
-            telemetry.tell(KeepSeed(Seed {
-                baseline: Some(baseline),
-                ..seed
-            }));
-        }
-    });
+    }));
 }
 
 /// The line that names every armed ceiling, or says that none is.

@@ -5,6 +5,7 @@ mod commands;
 mod credential;
 mod demo;
 mod flow;
+mod human_log;
 mod output;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    human_log::open();
     let command = match cli::parse(arguments) {
         Ok(command) => command,
         Err(error) => {

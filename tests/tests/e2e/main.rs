@@ -19,6 +19,7 @@ mod field_config;
 mod field_files;
 mod field_shell;
 mod field_sse;
+mod human_log;
 mod kill9;
 mod long_session;
 mod mock;
