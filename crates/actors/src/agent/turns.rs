@@ -280,7 +280,7 @@ impl Turns {
                 breach.limit, breach.threshold, breach.observed
             ),
         );
-        voice.say(Event::LimitExceeded(breach.clone()));
+        voice.say(Event::LimitExceeded(breach.into()));
     }
 
     /// Records the judgement of one model call: for the ceilings and for the record.
