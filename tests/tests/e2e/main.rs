@@ -23,5 +23,6 @@ mod human_log;
 mod kill9;
 mod long_session;
 mod mock;
+mod pictures;
 mod retry;
 mod signals;
