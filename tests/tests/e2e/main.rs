@@ -12,6 +12,7 @@
 mod ablation;
 mod bad_input;
 mod common;
+mod costs;
 mod disk_full;
 mod exit_codes;
 mod field_assembly;
