@@ -5,6 +5,7 @@
 //! at its turn boundary and is answered when the writer has caught up (R53).
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
@@ -22,6 +23,7 @@ use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
     CloseJournal, Conclude, Emit, Keep, KeepAgent, KeepSeed, RaiseDefect, Room, RoomAgain,
 };
+use crate::panics::DeathWatch;
 
 /// Events wait this long for company before they go to the writer.
 const BATCH_DELAY: Duration = Duration::from_millis(5);
@@ -43,7 +45,7 @@ impl std::fmt::Debug for Outputs {
 }
 
 /// Tells the supervisor of a defect; set once the supervisor exists.
-type Alarm = Box<dyn Fn(RaiseDefect) + Send>;
+type Alarm = Arc<dyn Fn(RaiseDefect) + Send + Sync>;
 
 /// See the module.
 pub struct Telemetry {
@@ -55,6 +57,8 @@ pub struct Telemetry {
     waiting_for_room: Vec<oneshot::Sender<()>>,
     alarm: Option<Alarm>,
     capture_reported: bool,
+    /// Armed with the alarm: before that there is nobody to tell.
+    death: Option<DeathWatch>,
 }
 
 impl Telemetry {
@@ -62,7 +66,7 @@ impl Telemetry {
     pub(crate) fn start(
         session: SessionId,
         outputs: Outputs,
-        mask: Option<Mask>,
+        mask: Mask,
         journal: Journal,
         tap: Option<&Tap>,
     ) -> io::Result<Link<Self>> {
@@ -86,6 +90,7 @@ impl Telemetry {
             waiting_for_room: Vec::new(),
             alarm: None,
             capture_reported: false,
+            death: None,
         });
         Ok(link)
     }
@@ -177,7 +182,14 @@ impl Receive<Watch> for Telemetry {
     type Reply = ();
 
     fn receive(&mut self, Watch(alarm): Watch, _: &mut Context<Self>) {
-        self.alarm = Some(alarm);
+        self.alarm = Some(Arc::clone(&alarm));
+        self.death = Some(DeathWatch::new(move |text| {
+            alarm(RaiseDefect {
+                agent: None,
+                profile: None,
+                cause: format!("telemetry panicked: {text}"),
+            });
+        }));
         self.report_broken();
     }
 }
