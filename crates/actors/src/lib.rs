@@ -12,7 +12,6 @@ pub mod clock;
 pub mod flow;
 pub mod launch;
 pub mod link;
-pub mod mask;
 pub mod messages;
 #[cfg(test)]
 mod nets;

@@ -13,10 +13,11 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
-use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
+use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -30,7 +31,6 @@ use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
 use crate::launch::{COMMIT, Prepared, VERSION};
 use crate::link::Link;
-use crate::mask::Mask;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
@@ -86,12 +86,6 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Whether a model may be sent pictures: one without declared modalities is tried.
-    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
-        let declared = self.launch.model_modalities.get(model);
-        declared.is_none_or(|kinds| kinds.iter().any(|kind| kind == "image"))
-    }
-
     /// The provider a model's requests name.
     pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
         let candidates = self.launch.model_providers.get(model)?;
@@ -152,11 +146,9 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
-    let key = endpoint
-        .as_ref()
-        .and_then(Endpoint::credential)
-        .map(Credential::expose);
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, key, tap.as_ref())?;
+    let credential = endpoint.as_ref().and_then(Endpoint::credential);
+    let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
+    let telemetry = start_telemetry(&prepared, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
@@ -167,7 +159,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         launch: Arc::clone(&launch),
         clock,
         runner: Runner::new(&routing_key),
-        mask: Mask::new(key),
+        mask,
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
     });
@@ -210,10 +202,9 @@ fn start_telemetry(
     prepared: &Prepared,
     outputs: Outputs,
     routing_key: &RoutingKey,
-    credential: Option<&str>,
+    mask: &Mask,
     tap: Option<&Tap>,
 ) -> io::Result<Link<Telemetry>> {
-    let mask = credential.and_then(record::mask::Mask::new);
     let launch = &prepared.launch;
     let journal = Journal::start(
         &launch.workspace_dir.join(".gg/replay.ndjson"),
@@ -230,7 +221,13 @@ fn start_telemetry(
         },
         mask.clone(),
     );
-    Telemetry::start(launch.session_id.clone(), outputs, mask, journal, tap)
+    Telemetry::start(
+        launch.session_id.clone(),
+        outputs,
+        mask.clone(),
+        journal,
+        tap,
+    )
 }
 
 /// The first lines of the stream and of the journal.

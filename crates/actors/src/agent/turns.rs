@@ -107,7 +107,7 @@ impl Turns {
         let surface = Surface::resolve(
             &spec.profile,
             spec.role,
-            shared.shows_images(&spec.profile.model_id),
+            shared.launch.sees_images(&spec.profile.model_id),
         );
         let window = Window::new(spec.window_limit, surface.toolset.json.get());
         Self {

@@ -65,7 +65,7 @@ impl FlowWriter {
         let sent = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&sent);
         let thread = std::thread::Builder::new()
-            .name("flow".to_owned())
+            .name("gg-flow".to_owned())
             .spawn(move || write_lines(file, &inbox, &counter))?;
         Ok((
             Tap {
