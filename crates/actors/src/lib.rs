@@ -18,6 +18,7 @@ pub mod panics;
 pub mod provider_client;
 pub mod run;
 pub mod scheduler;
+mod signals;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;
