@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,6 @@ use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tools::shell::{GRACE, Runner};
 use vocab::ids::{ModelId, ProviderName, RoutingKey};
 use vocab::operations::EndingRole;
@@ -35,6 +35,7 @@ use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, Run
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
+use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
 use crate::workspace;
@@ -122,10 +123,14 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
-    let system = actix::System::new();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| io::Error::new(error.kind(), format!("its event loop: {error}")))?;
+    // Never dropped: that would wait for every blocking call, and a file on a server that is gone
+    // may never answer. The process is about to end.
+    let system = ManuallyDrop::new(actix::System::with_tokio_rt(move || runtime));
     let report = system.block_on(session(options, tap));
-    // Actors hold taps; they are gone once the system is.
-    drop(system);
     if let Some(writer) = writer
         && let Err(error) = writer.finish()
     {
@@ -370,29 +375,6 @@ fn root_spec(launch: &Launch) -> AgentSpec {
             .copied()
             .unwrap_or_default(),
         profile,
-    }
-}
-
-/// SIGINT and SIGTERM (R36).
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one, by name.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
     }
 }
 
