@@ -24,5 +24,9 @@ pub(crate) fn run() -> Result<()> {
     )?;
     // The end-to-end suites run this binary; cargo does not build it for them.
     step("building gg", cargo().args(["build", "-p", "gg"]))?;
-    step("tests", cargo().args(["test", "--workspace"]))
+    // One run names every test that fails, not those of the first crate alone.
+    step(
+        "tests",
+        cargo().args(["test", "--workspace", "--no-fail-fast"]),
+    )
 }

@@ -13,6 +13,8 @@ pub mod flow;
 pub mod launch;
 pub mod link;
 pub mod messages;
+#[cfg(test)]
+mod nets;
 pub mod panics;
 pub mod provider_client;
 pub mod run;

