@@ -1,6 +1,6 @@
 //! The flow log: one line per message that passes between actors (architecture §4).
 //!
-//! A [`Tap`] is held by every link while `--flow` is on. A message is stamped when it is sent and
+//! A `Tap` is held by every link while `--flow` is on. A message is stamped when it is sent and
 //! becomes a line when its handler returns; a thread of its own writes the file, so that an actor
 //! pays a channel send. Without `--flow` there is no tap and nothing is stamped.
 //!
