@@ -14,6 +14,7 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
+use context::prompts;
 use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
@@ -29,7 +30,7 @@ use vocab::outcome::{EndStatus, exit_code};
 use crate::agent::AgentSpec;
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
-use crate::launch::{COMMIT, Prepared, VERSION};
+use crate::launch::{Build, Prepared};
 use crate::link::Link;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
@@ -51,6 +52,8 @@ pub struct RunOptions {
     pub prepared: Prepared,
     /// Where the stream goes.
     pub outputs: Outputs,
+    /// The binary, for the record.
+    pub build: Build,
     /// Where the flow log goes, if anywhere.
     pub flow: Option<PathBuf>,
     /// The gateway; `None` where no live model is bound.
@@ -121,6 +124,11 @@ impl Shared {
 /// An error is a run that could not start: its threads or the flow file.
 pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
+    // Beside the start of the cast; without the thread, the first agent compiles it itself.
+    std::thread::Builder::new()
+        .name("gg-prompts".to_owned())
+        .spawn(prompts::warm)
+        .ok();
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -143,6 +151,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let RunOptions {
         prepared,
         outputs,
+        build,
         endpoint,
         ..
     } = options;
@@ -153,12 +162,12 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let mut signals = Signals::listen()?;
     let credential = endpoint.as_ref().and_then(Endpoint::credential);
     let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, &mask, tap.as_ref())?;
+    let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
     };
-    open_record(&prepared, &routing_key, &voice);
+    open_record(&prepared, build, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
@@ -205,6 +214,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
 
 fn start_telemetry(
     prepared: &Prepared,
+    build: Build,
     outputs: Outputs,
     routing_key: &RoutingKey,
     mask: &Mask,
@@ -220,8 +230,8 @@ fn start_telemetry(
             capability_set: Some(Arc::clone(&prepared.capability_set)),
             model_providers: Some(Arc::clone(&prepared.model_providers)),
             recorder: Recorder {
-                gg_version: VERSION.to_owned(),
-                commit: COMMIT.map(str::to_owned),
+                gg_version: build.version.to_owned(),
+                commit: build.commit.map(str::to_owned),
             },
         },
         mask.clone(),
@@ -236,7 +246,7 @@ fn start_telemetry(
 }
 
 /// The first lines of the stream and of the journal.
-fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
+fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) {
     let launch = &prepared.launch;
     let limits = launch.capability_set.limits.in_force();
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
@@ -244,8 +254,8 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         model_providers: Some(Arc::clone(&prepared.model_providers)),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
-        gg_version: VERSION,
-        commit: COMMIT,
+        gg_version: build.version,
+        commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
         limits: limits.clone(),
