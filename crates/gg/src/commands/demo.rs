@@ -56,9 +56,10 @@ fn closing(dir: &Path) -> String {
     let mut text = String::new();
     let page = dir.join("index.html");
     if page.exists() {
-        let _ = writeln!(text, "\nPlay it:    {}", file_url(&page));
+        writeln!(text, "\nPlay it:    {}", file_url(&page)).expect("a string takes any text");
     }
-    let _ = writeln!(text, "The stream: {}", dir.join(folder::STREAM).display());
+    writeln!(text, "The stream: {}", dir.join(folder::STREAM).display())
+        .expect("a string takes any text");
     text
 }
 
@@ -72,7 +73,7 @@ fn file_url(path: &Path) -> String {
                 url.push(char::from(*byte));
             }
             byte => {
-                let _ = write!(url, "%{byte:02X}");
+                write!(url, "%{byte:02X}").expect("a string takes any text");
             }
         }
     }
