@@ -12,7 +12,6 @@ pub mod clock;
 pub mod flow;
 pub mod launch;
 pub mod link;
-pub mod mask;
 pub mod messages;
 #[cfg(test)]
 mod nets;
@@ -20,6 +19,7 @@ pub mod panics;
 pub mod provider_client;
 pub mod run;
 pub mod scheduler;
+mod signals;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;

@@ -3,7 +3,7 @@
 //! A [`Link`] is an address, plus who holds it and a tap on the flow log. A message travels as a
 //! [`Routed`] envelope that knows its sender, so that every message is accounted for without its
 //! type saying so. Actors accept a message by implementing [`Receive`] and naming it in
-//! [`routes!`](crate::link::routes).
+//! `routes!`.
 
 use std::any::type_name;
 use std::fmt;

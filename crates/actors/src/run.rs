@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +14,14 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
-use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use context::prompts;
+use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
+use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tools::shell::{GRACE, Runner};
 use vocab::ids::{ModelId, ProviderName, RoutingKey};
 use vocab::operations::EndingRole;
@@ -28,13 +30,13 @@ use vocab::outcome::{EndStatus, exit_code};
 use crate::agent::AgentSpec;
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
-use crate::launch::{COMMIT, Prepared, VERSION};
+use crate::launch::{Build, Prepared};
 use crate::link::Link;
-use crate::mask::Mask;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
+use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
 use crate::workspace;
@@ -50,6 +52,8 @@ pub struct RunOptions {
     pub prepared: Prepared,
     /// Where the stream goes.
     pub outputs: Outputs,
+    /// The binary, for the record.
+    pub build: Build,
     /// Where the flow log goes, if anywhere.
     pub flow: Option<PathBuf>,
     /// The gateway; `None` where no live model is bound.
@@ -99,9 +103,7 @@ impl Shared {
 
     /// Whether a model may be sent pictures: one without declared modalities is tried.
     pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
-        let declared = self.launch.model_modalities.get(model);
-        !self.blind().contains(model)
-            && declared.is_none_or(|kinds| kinds.iter().any(|kind| kind == "image"))
+        self.launch.sees_images(model) && !self.blind().contains(model)
     }
 
     /// The provider a model's requests name.
@@ -138,12 +140,21 @@ impl Shared {
 /// An error is a run that could not start: its threads or the flow file.
 pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
+    // Beside the start of the cast; without the thread, the first agent compiles it itself.
+    std::thread::Builder::new()
+        .name("gg-prompts".to_owned())
+        .spawn(prompts::warm)
+        .ok();
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
-    let system = actix::System::new();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| io::Error::new(error.kind(), format!("its event loop: {error}")))?;
+    // Never dropped: that would wait for every blocking call, and a file on a server that is gone
+    // may never answer. The process is about to end.
+    let system = ManuallyDrop::new(actix::System::with_tokio_rt(move || runtime));
     let report = system.block_on(session(options, tap));
-    // Actors hold taps; they are gone once the system is.
-    drop(system);
     if let Some(writer) = writer
         && let Err(error) = writer.finish()
     {
@@ -156,6 +167,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let RunOptions {
         prepared,
         outputs,
+        build,
         endpoint,
         ..
     } = options;
@@ -164,22 +176,20 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
-    let key = endpoint
-        .as_ref()
-        .and_then(Endpoint::credential)
-        .map(Credential::expose);
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, key, tap.as_ref())?;
+    let credential = endpoint.as_ref().and_then(Endpoint::credential);
+    let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
+    let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
     };
-    open_record(&prepared, &routing_key, &voice);
+    open_record(&prepared, build, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
         clock,
         runner: Runner::new(&routing_key),
-        mask: Mask::new(key),
+        mask,
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
         blind: Mutex::default(),
@@ -221,12 +231,12 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
 
 fn start_telemetry(
     prepared: &Prepared,
+    build: Build,
     outputs: Outputs,
     routing_key: &RoutingKey,
-    credential: Option<&str>,
+    mask: &Mask,
     tap: Option<&Tap>,
 ) -> io::Result<Link<Telemetry>> {
-    let mask = credential.and_then(record::mask::Mask::new);
     let launch = &prepared.launch;
     let journal = Journal::start(
         &launch.workspace_dir.join(".gg/replay.ndjson"),
@@ -237,17 +247,23 @@ fn start_telemetry(
             capability_set: Some(Arc::clone(&prepared.capability_set)),
             model_providers: Some(Arc::clone(&prepared.model_providers)),
             recorder: Recorder {
-                gg_version: VERSION.to_owned(),
-                commit: COMMIT.map(str::to_owned),
+                gg_version: build.version.to_owned(),
+                commit: build.commit.map(str::to_owned),
             },
         },
         mask.clone(),
     );
-    Telemetry::start(launch.session_id.clone(), outputs, mask, journal, tap)
+    Telemetry::start(
+        launch.session_id.clone(),
+        outputs,
+        mask.clone(),
+        journal,
+        tap,
+    )
 }
 
 /// The first lines of the stream and of the journal.
-fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
+fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) {
     let launch = &prepared.launch;
     let limits = launch.capability_set.limits.in_force();
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
@@ -255,8 +271,8 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         model_providers: Some(Arc::clone(&prepared.model_providers)),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
-        gg_version: VERSION,
-        commit: COMMIT,
+        gg_version: build.version,
+        commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
         limits: limits.clone(),
@@ -386,29 +402,6 @@ fn root_spec(launch: &Launch) -> AgentSpec {
             .copied()
             .unwrap_or_default(),
         profile,
-    }
-}
-
-/// SIGINT and SIGTERM (R36).
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one, by name.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
     }
 }
 

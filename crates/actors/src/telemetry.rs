@@ -65,6 +65,7 @@ pub struct Telemetry {
     waiting_for_room: Vec<oneshot::Sender<()>>,
     alarm: Option<Alarm>,
     capture_reported: bool,
+    /// Armed with the alarm: before that there is nobody to tell.
     death: Option<DeathWatch>,
 }
 
@@ -73,7 +74,7 @@ impl Telemetry {
     pub(crate) fn start(
         session: SessionId,
         outputs: Outputs,
-        mask: Option<Mask>,
+        mask: Mask,
         journal: Journal,
         tap: Option<&Tap>,
     ) -> io::Result<Link<Self>> {

@@ -1,4 +1,4 @@
-//! The exit codes of 01 §1.1, a test a row that can happen yet.
+//! F95: the exit codes of 01 §1.1, a test a row that can happen yet.
 
 use serde_json::json;
 use tests::gateway::{Answer, Reply, Request, script, usage};
