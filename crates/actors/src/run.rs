@@ -3,7 +3,7 @@
 //! One actix system, one arbiter. The frame itself owns what outlives every actor: the process
 //! groups that commands left, the signals, the flow log's thread.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,8 @@ pub struct Shared {
     pub(crate) mask: Mask,
     stores: Mutex<StoreIds>,
     warned_unpriced: AtomicBool,
-    blind: Mutex<HashSet<ModelId>>,
+    /// As the journal has it; its modalities are what the run has learned of them by now.
+    seed: Mutex<Seed>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -91,19 +92,29 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// A provider refused a model's pictures: none is sent to it for the rest of the run. Whether
-    /// that is news.
-    pub(crate) fn learn_blindness(&self, model: &ModelId) -> bool {
-        self.blind().insert(model.clone())
-    }
-
-    fn blind(&self) -> MutexGuard<'_, HashSet<ModelId>> {
-        self.blind.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A provider refused a model's pictures: none is sent to it for the rest of the run, and the
+    /// journal's seed says so (06 §8.1). Whether that is news.
+    pub(crate) fn learn_blindness(&self, model: &ModelId, voice: &Voice) -> bool {
+        if !self.shows_images(model) {
+            return false;
+        }
+        let mut seed = self.seed();
+        let kinds = seed
+            .modalities
+            .entry(model.clone())
+            .or_insert_with(|| vec!["text".to_owned()]);
+        kinds.retain(|kind| kind != "image");
+        voice.telemetry.tell(KeepSeed(seed.clone()));
+        true
     }
 
     /// Whether a model may be sent pictures: one without declared modalities is tried.
     pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
-        self.launch.sees_images(model) && !self.blind().contains(model)
+        config::launch::takes_images(self.seed().modalities.get(model))
+    }
+
+    fn seed(&self) -> MutexGuard<'_, Seed> {
+        self.seed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The provider a model's requests name.
@@ -183,7 +194,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         telemetry: telemetry.held_by("run"),
         agent: None,
     };
-    open_record(&prepared, build, &routing_key, &voice);
+    let seed = open_record(&prepared, build, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
@@ -192,7 +203,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         mask,
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
-        blind: Mutex::default(),
+        seed: Mutex::new(seed),
     });
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
@@ -263,7 +274,7 @@ fn start_telemetry(
 }
 
 /// The first lines of the stream and of the journal.
-fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) {
+fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) -> Seed {
     let launch = &prepared.launch;
     let limits = launch.capability_set.limits.in_force();
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
@@ -292,13 +303,15 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
         );
     }
-    voice.telemetry.tell(KeepSeed(Seed {
+    let seed = Seed {
         // Two small reads: cheaper than the thread that would do them later.
         baseline: workspace::git_head(&launch.workspace_dir),
         build_prompt: launch.prompt.clone(),
         windows: launch.model_windows.clone(),
         modalities: launch.model_modalities.clone(),
-    }));
+    };
+    voice.telemetry.tell(KeepSeed(seed.clone()));
+    seed
 }
 
 /// The line that names every armed ceiling, or says that none is.

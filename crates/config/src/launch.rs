@@ -88,10 +88,13 @@ impl Launch {
 
     /// Whether a model may be sent pictures: a model without an entry is tried.
     pub fn sees_images(&self, model: &ModelId) -> bool {
-        self.model_modalities
-            .get(model)
-            .is_none_or(|modalities| modalities.iter().any(|modality| modality == "image"))
+        takes_images(self.model_modalities.get(model))
     }
+}
+
+/// Whether pictures may be sent where these are the modalities; none known is yes.
+pub fn takes_images(modalities: Option<&Vec<String>>) -> bool {
+    modalities.is_none_or(|kinds| kinds.iter().any(|kind| kind == "image"))
 }
 
 pub(crate) const PRICES: Shape = Shape {

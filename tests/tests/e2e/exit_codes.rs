@@ -75,6 +75,10 @@ fn a_canceled_run_is_0() {
             .get("limitHit")
             .is_none_or(serde_json::Value::is_null)
     );
+    // What the run read of the file is an input, and as such in the journal.
+    let journal = String::from_utf8(run.journal()).unwrap();
+    assert!(journal.contains("\"kind\":\"cancel_probe\",\"found\":false"));
+    assert!(journal.contains("\"found\":true"), "{journal}");
 }
 
 #[test]
@@ -203,6 +207,12 @@ fn the_runtime_ceiling_is_3() {
     // The command was cut at the clock, and what the clock left no time for was refused.
     assert_eq!(run.results("shell")[0]["failure"], "limit-exceeded");
     assert_eq!(run.results("list_dir")[0]["failure"], "limit-exceeded");
+    let journal = String::from_utf8(run.journal()).unwrap();
+    assert_eq!(
+        journal.matches("\"kind\":\"clock\"").count(),
+        2,
+        "one a boundary"
+    );
 }
 
 #[test]

@@ -126,6 +126,9 @@ fn refuses(status: u16, body: &'static str) {
     // among the rules checked after every run. The refused request is in the journal as such.
     let journal = String::from_utf8(run.journal()).unwrap();
     assert_eq!(journal.matches("\"image_unsupported\"").count(), 1);
+    let replay = record::journal::read(journal.as_bytes()).unwrap();
+    let modalities = replay.seed.unwrap().modalities;
+    assert_eq!(modalities[MODEL], ["text"], "as finally resolved");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Turns {
     ) -> ControlFlow<LoopEnd> {
         let model = &self.spec.profile.model_id;
         let why = self.shared.mask.apply(&error.to_string()).into_owned();
-        if self.shared.learn_blindness(model) {
+        if self.shared.learn_blindness(model, &self.links.voice) {
             self.links.voice.log(
                 LogLevel::Warn,
                 Some("blind"),
