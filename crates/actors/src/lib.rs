@@ -19,6 +19,7 @@ pub mod panics;
 pub mod provider_client;
 pub mod run;
 pub mod scheduler;
+mod signals;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;

@@ -12,7 +12,7 @@ use provider::mock::Script;
 use serde_json::{Value, json};
 use vocab::outcome::EndStatus;
 
-use crate::launch::{self, Surroundings};
+use crate::launch::{self, Build, Surroundings};
 use crate::panics::tripping;
 use crate::run::{self, RunOptions, RunReport};
 use crate::telemetry::Outputs;
@@ -67,6 +67,10 @@ fn play(place: &'static str, cancel: bool) -> Played {
     tripping::arm(place);
     let stdout = Buffer::default();
     let report = run::run(RunOptions {
+        build: Build {
+            version: "0.0.0",
+            commit: None,
+        },
         prepared,
         outputs: Outputs {
             stdout: Box::new(stdout.clone()),

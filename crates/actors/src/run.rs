@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
+use context::prompts;
 use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
@@ -20,7 +22,6 @@ use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tools::shell::{GRACE, Runner};
 use vocab::ids::{ModelId, ProviderName, RoutingKey};
 use vocab::operations::EndingRole;
@@ -29,12 +30,13 @@ use vocab::outcome::{EndStatus, exit_code};
 use crate::agent::AgentSpec;
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
-use crate::launch::{COMMIT, Prepared, VERSION};
+use crate::launch::{Build, Prepared};
 use crate::link::Link;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
+use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
 use crate::workspace;
@@ -50,6 +52,8 @@ pub struct RunOptions {
     pub prepared: Prepared,
     /// Where the stream goes.
     pub outputs: Outputs,
+    /// The binary, for the record.
+    pub build: Build,
     /// Where the flow log goes, if anywhere.
     pub flow: Option<PathBuf>,
     /// The gateway; `None` where no live model is bound.
@@ -120,12 +124,21 @@ impl Shared {
 /// An error is a run that could not start: its threads or the flow file.
 pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
+    // Beside the start of the cast; without the thread, the first agent compiles it itself.
+    std::thread::Builder::new()
+        .name("gg-prompts".to_owned())
+        .spawn(prompts::warm)
+        .ok();
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
-    let system = actix::System::new();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| io::Error::new(error.kind(), format!("its event loop: {error}")))?;
+    // Never dropped: that would wait for every blocking call, and a file on a server that is gone
+    // may never answer. The process is about to end.
+    let system = ManuallyDrop::new(actix::System::with_tokio_rt(move || runtime));
     let report = system.block_on(session(options, tap));
-    // Actors hold taps; they are gone once the system is.
-    drop(system);
     if let Some(writer) = writer
         && let Err(error) = writer.finish()
     {
@@ -138,6 +151,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let RunOptions {
         prepared,
         outputs,
+        build,
         endpoint,
         ..
     } = options;
@@ -148,12 +162,12 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let mut signals = Signals::listen()?;
     let credential = endpoint.as_ref().and_then(Endpoint::credential);
     let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, &mask, tap.as_ref())?;
+    let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
     };
-    open_record(&prepared, &routing_key, &voice);
+    open_record(&prepared, build, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
@@ -200,6 +214,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
 
 fn start_telemetry(
     prepared: &Prepared,
+    build: Build,
     outputs: Outputs,
     routing_key: &RoutingKey,
     mask: &Mask,
@@ -215,8 +230,8 @@ fn start_telemetry(
             capability_set: Some(Arc::clone(&prepared.capability_set)),
             model_providers: Some(Arc::clone(&prepared.model_providers)),
             recorder: Recorder {
-                gg_version: VERSION.to_owned(),
-                commit: COMMIT.map(str::to_owned),
+                gg_version: build.version.to_owned(),
+                commit: build.commit.map(str::to_owned),
             },
         },
         mask.clone(),
@@ -231,7 +246,7 @@ fn start_telemetry(
 }
 
 /// The first lines of the stream and of the journal.
-fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
+fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) {
     let launch = &prepared.launch;
     let limits = launch.capability_set.limits.in_force();
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
@@ -239,8 +254,8 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         model_providers: Some(Arc::clone(&prepared.model_providers)),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
-        gg_version: VERSION,
-        commit: COMMIT,
+        gg_version: build.version,
+        commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
         limits: limits.clone(),
@@ -370,29 +385,6 @@ fn root_spec(launch: &Launch) -> AgentSpec {
             .copied()
             .unwrap_or_default(),
         profile,
-    }
-}
-
-/// SIGINT and SIGTERM (R36).
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one, by name.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn exclude_from_git(dir: &Path) -> io::Result<()> {
     let Some(exclude) = git_dir(dir).map(|git| git.join("info/exclude")) else {
         return Ok(());
     };
-    let present = match fs::read(&exclude) {
+    let present = match read_regular(&exclude) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
@@ -44,18 +44,18 @@ pub(crate) fn exclude_from_git(dir: &Path) -> io::Result<()> {
 /// The commit a workspace stands at; `None` where there is none.
 pub(crate) fn git_head(dir: &Path) -> Option<String> {
     let common = git_dir(dir)?;
-    let own = match fs::read_to_string(dir.join(".git")) {
+    let own = match read_text(dir.join(".git")) {
         Ok(pointer) => dir.join(pointer.strip_prefix("gitdir:")?.trim()),
         Err(_) => common.clone(),
     };
-    let head = fs::read_to_string(own.join("HEAD")).ok()?;
+    let head = read_text(own.join("HEAD")).ok()?;
     let Some(reference) = head.trim().strip_prefix("ref: ") else {
         return Some(head.trim().to_owned());
     };
-    if let Ok(commit) = fs::read_to_string(common.join(reference)) {
+    if let Ok(commit) = read_text(common.join(reference)) {
         return Some(commit.trim().to_owned());
     }
-    let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let packed = read_text(common.join("packed-refs")).ok()?;
     packed
         .lines()
         .filter_map(|line| line.split_once(' '))
@@ -69,12 +69,27 @@ fn git_dir(dir: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    let pointer = fs::read_to_string(&dot_git).ok()?;
+    let pointer = read_text(&dot_git).ok()?;
     let own = dir.join(pointer.strip_prefix("gitdir:")?.trim());
-    match fs::read_to_string(own.join("commondir")) {
+    match read_text(own.join("commondir")) {
         Ok(common) => Some(own.join(common.trim())),
         Err(_) => Some(own),
     }
+}
+
+fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(read_regular(path)?).map_err(io::Error::other)
+}
+
+/// Reads a regular file. A pipe or a device may keep a reader for ever; a file of a repository is
+/// neither.
+fn read_regular(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref();
+    if !fs::metadata(path)?.is_file() {
+        let why = format!("`{}` is no regular file", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    fs::read(path)
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! The gg binary: reads the command line, carries the command out, exits with its code.
 
+// `eprintln!` panics where stderr cannot be written, and a lost sentence may not change how a
+// command ends: sentences go through `output::complain`.
+#![deny(clippy::print_stderr)]
+
 mod cli;
 mod commands;
 mod credential;
@@ -8,6 +12,7 @@ mod flow;
 mod human_log;
 mod output;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,7 +20,9 @@ fn main() -> ExitCode {
     let (credential, arguments) = match credential::take(std::env::args_os().collect()) {
         Ok(taken) => taken,
         Err(error) => {
-            eprintln!("gg: the credential cannot be taken out of the environment: {error}");
+            output::complain(format_args!(
+                "gg: the credential cannot be taken out of the environment: {error}"
+            ));
             return ExitCode::FAILURE;
         }
     };
@@ -29,10 +36,12 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
-    match commands::dispatch(command, credential) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            eprintln!("gg: {error:#}");
+    match catch_unwind(AssertUnwindSafe(|| commands::dispatch(command, credential))) {
+        Ok(Ok(code)) => ExitCode::from(code),
+        // The panic hook has said what happened and where; a defect is exit code 1 (01 §1.1).
+        Err(_) => ExitCode::FAILURE,
+        Ok(Err(error)) => {
+            output::complain(format_args!("gg: {error:#}"));
             ExitCode::FAILURE
         }
     }

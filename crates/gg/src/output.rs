@@ -4,6 +4,7 @@
 //! error: whoever ran `gg schema | head` has what they wanted, and the command's own verdict stays
 //! the exit code. Any other failure to write is an error with a sentence.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,12 @@ use anyhow::Context as _;
 /// Writes a text to stdout and flushes it.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     write_quietly(&mut io::stdout().lock(), text.as_bytes()).context("stdout cannot be written")
+}
+
+/// Says a sentence on stderr. Where stderr cannot be written the sentence is lost and nothing else
+/// changes, the exit code least of all.
+pub(crate) fn complain(sentence: impl Display) {
+    writeln!(io::stderr().lock(), "{sentence}").ok();
 }
 
 /// Writes to a stream; a reader that has gone is no error.

@@ -175,3 +175,125 @@ fn a_run_dir_that_cannot_be_made() {
     says(&run.stderr, &["file/below"]);
     assert_eq!(run.gateway.as_ref().unwrap().requests().len(), 0);
 }
+
+/// Starts gg with what a shell does before.
+fn after(shell: &str) -> [String; 4] {
+    ["sh", "-c", &format!("{shell} exec \"$@\""), "sh"].map(str::to_owned)
+}
+
+#[test]
+fn a_stderr_that_cannot_be_written_changes_no_exit_code() {
+    let run = Run::builder()
+        .document("{}")
+        .through(after("exec 2>/dev/full;"))
+        .run();
+    run.ended(1, "launch_refused");
+    let run = Run::builder()
+        .through(after("exec 2>/dev/full;"))
+        .without_credential()
+        .answers(script([Answer::finish("never")]))
+        .run();
+    run.ended(1, "auth_error");
+}
+
+#[test]
+fn too_few_open_files_are_a_sentence_or_a_run_and_never_another_exit_code() {
+    for files in 4..16 {
+        let run = Run::builder()
+            .launch(tests::launch::Launch::mock("test"))
+            .through(after(&format!("ulimit -n {files};")))
+            .without_credential()
+            .without_rules()
+            .run();
+        let ended = matches!(run.code, Some(0 | 1));
+        assert!(ended, "{files} files\n{}", run.describe());
+        if run.code == Some(1) {
+            says(&run.stderr, &["Too many open files"]);
+        }
+    }
+}
+
+#[test]
+fn a_flow_log_that_cannot_be_made_is_named() {
+    let run = Run::builder()
+        .launch(tests::launch::Launch::mock("test"))
+        .arguments(["--flow", "/nowhere/flow.ndjson"])
+        .run();
+    assert_eq!(run.code, Some(1), "{}", run.describe());
+    says(&run.stderr, &["the flow log", "/nowhere/flow.ndjson"]);
+}
+
+#[test]
+fn a_flow_log_on_a_full_disk_is_told_and_the_run_goes_on() {
+    let run = Run::builder()
+        .launch(tests::launch::Launch::mock("test"))
+        .arguments(["--flow", "/dev/full"])
+        .run();
+    run.ended(0, "completed");
+    says(&run.stderr, &["the flow log is incomplete"]);
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_a_full_disk_and_no_death() {
+    let run = Run::builder()
+        .launch(tests::launch::Launch::mock("test"))
+        .through(after("ulimit -f 1;"))
+        .run();
+    run.ended(0, "completed");
+    assert_eq!(run.summary()["captureStopped"], "write_failed");
+}
+
+#[test]
+fn pipes_in_the_place_of_files_of_the_workspace_hold_nothing_up() {
+    let pipes = [
+        ".gg/replay.ndjson",
+        ".git",
+        ".git/HEAD",
+        ".git/info/exclude",
+    ];
+    for pipe in pipes {
+        let run = Run::builder()
+            .launch(tests::launch::Launch::mock("test"))
+            .prepare(|workspace| {
+                let path = workspace.join(pipe);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                let kind = rustix::fs::FileType::Fifo;
+                rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
+            })
+            .run();
+        run.ended(0, "completed");
+    }
+}
+
+#[test]
+fn the_journal_is_not_written_through_a_link_of_the_workspace() {
+    let builder = Run::builder();
+    let outside = builder.folder().join("outside");
+    std::fs::write(&outside, "precious").unwrap();
+    let run = builder
+        .launch(tests::launch::Launch::mock("test"))
+        .prepare(|workspace| {
+            std::fs::create_dir(workspace.join(".gg")).unwrap();
+            std::os::unix::fs::symlink(&outside, workspace.join(".gg/replay.ndjson")).unwrap();
+        })
+        .run();
+    run.ended(0, "completed");
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "precious");
+    assert_eq!(run.journal_lines().last().unwrap()["t"], "end");
+}
+
+#[test]
+fn a_journal_that_the_agent_removed_is_told() {
+    let script = serde_json::json!({ "profiles": { "*": [
+        { "calls": [{ "tool": "shell", "arguments": { "command": "rm -rf .gg" } }] },
+        { "finish": "done" },
+    ] } });
+    let run = Run::builder()
+        .launch(tests::launch::Launch::mock("script"))
+        .mock_script(&script)
+        .run();
+    run.ended(0, "completed");
+    assert_eq!(run.summary()["captureStopped"], "write_failed");
+    says(&run.stderr, &["removed or replaced"]);
+}

@@ -234,3 +234,18 @@ fn a_credential_that_turns_up_in_a_text_is_masked() {
         "{shell}"
     );
 }
+
+#[test]
+fn processes_that_left_their_group_end_with_the_run() {
+    let daemons = "setsid sleep 301 >/dev/null 2>&1 & \
+                   setsid sh -c 'trap \"\" TERM; sleep 302; sleep 303' >/dev/null 2>&1 & sleep 0.5";
+    // That nothing of the run is left is looked at after every run.
+    let run = Run::builder()
+        .answers(turns([Answer::shell(daemons)]))
+        .run();
+    run.ended(0, "completed");
+    let logs = run.logs("warn").join("\n");
+    for named in ["sleep 301", "sleep 302"] {
+        assert!(logs.contains(named), "{named} is not in:\n{logs}");
+    }
+}

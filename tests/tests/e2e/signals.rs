@@ -15,10 +15,12 @@ enum Stop {
     Two(Signal),
 }
 
-const STOPS: [Stop; 4] = [
+const STOPS: [Stop; 6] = [
     Stop::File,
     Stop::One(Signal::INT),
     Stop::One(Signal::TERM),
+    Stop::One(Signal::HUP),
+    Stop::One(Signal::QUIT),
     Stop::Two(Signal::TERM),
 ];
 
@@ -152,4 +154,22 @@ fn work_done_before_a_stop_stays() {
     let run = canceled(running, Stop::One(Signal::INT));
     assert_eq!(run.file("a.txt"), "kept");
     assert_eq!(run.results("write_file").len(), 1);
+}
+
+#[test]
+fn a_hangup_that_was_ignored_from_the_start_stays_ignored() {
+    let running = Run::builder()
+        .through(["nohup"])
+        .answers(turns([Answer::shell("touch begun; sleep 90")]))
+        .start();
+    let begun = running.workspace().join("begun");
+    while !begun.exists() {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::HUP);
+    running.signal(Signal::TERM);
+    let run = running.finish();
+    run.ended(0, "canceled");
+    assert!(run.stdout.contains("SIGTERM"), "{}", run.describe());
+    assert!(!run.stdout.contains("SIGHUP"), "{}", run.describe());
 }

@@ -35,7 +35,8 @@ pub(crate) struct Handled {
 /// Where links report what they carry.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
-    lines: mpsc::Sender<Handled>,
+    /// `None` closes the log.
+    lines: mpsc::Sender<Option<Handled>>,
     sent: Arc<AtomicU64>,
 }
 
@@ -46,39 +47,45 @@ impl Tap {
 
     pub(crate) fn handled(&self, line: Handled) {
         // The writer is gone only where the file failed; its error is reported at the end.
-        self.lines.send(line).ok();
+        self.lines.send(Some(line)).ok();
     }
 }
 
 /// The thread that writes the log.
 #[derive(Debug)]
 pub(crate) struct FlowWriter {
-    sent: Arc<AtomicU64>,
+    lines: mpsc::Sender<Option<Handled>>,
     thread: JoinHandle<io::Result<()>>,
 }
 
 impl FlowWriter {
     /// Creates the file and starts the thread.
     pub(crate) fn start(path: &Path) -> io::Result<(Tap, Self)> {
-        let file = BufWriter::new(File::create(path)?);
+        let file = File::create(path).map_err(|error| {
+            let why = format!("the flow log `{}` cannot be made: {error}", path.display());
+            io::Error::new(error.kind(), why)
+        })?;
+        let file = BufWriter::new(file);
         let (lines, inbox) = mpsc::channel();
         let sent = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&sent);
         let thread = std::thread::Builder::new()
             .name("gg-flow".to_owned())
             .spawn(move || write_lines(file, &inbox, &counter))?;
+        let closing = lines.clone();
         Ok((
-            Tap {
-                lines,
-                sent: Arc::clone(&sent),
+            Tap { lines, sent },
+            Self {
+                lines: closing,
+                thread,
             },
-            Self { sent, thread },
         ))
     }
 
-    /// Waits for the last line. Every tap must be gone by then.
+    /// Writes the last line and waits for it. Whatever a tap reports afterwards is left out.
     pub(crate) fn finish(self) -> io::Result<()> {
-        drop(self.sent);
+        // The writer is gone only where the file failed; then joining it tells of the failure.
+        self.lines.send(None).ok();
         self.thread
             .join()
             .map_err(|_| io::Error::other("the flow writer panicked"))?
@@ -87,11 +94,11 @@ impl FlowWriter {
 
 fn write_lines(
     mut file: BufWriter<File>,
-    inbox: &mpsc::Receiver<Handled>,
+    inbox: &mpsc::Receiver<Option<Handled>>,
     sent: &AtomicU64,
 ) -> io::Result<()> {
     let mut seq = 0;
-    for handled in inbox {
+    while let Ok(Some(handled)) = inbox.recv() {
         let line = FlowLine {
             ts: clock::timestamp(handled.at_us),
             seq,

@@ -11,7 +11,7 @@ use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
 
-use super::surroundings;
+use super::{BUILD, surroundings};
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
 use crate::demo::{document, folder, script};
@@ -38,6 +38,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let palette = Palette::new(output::stdout_wants_colour());
     let report = run::run(RunOptions {
         prepared,
+        build: BUILD,
         outputs: Outputs {
             stdout: Box::new(Tap::to_stdout(Narrator::new(palette))),
             tee: Some(Box::new(copy)),

@@ -23,7 +23,7 @@ pub(super) fn run(args: &FlowArgs) -> anyhow::Result<u8> {
     };
     if args.format != FlowFormat::Table {
         for remark in &log.remarks {
-            eprintln!("gg: {}: {remark}", args.file.display());
+            output::complain(format_args!("gg: {}: {remark}", args.file.display()));
         }
     }
     output::deliver(&text, args.output.as_deref())?;

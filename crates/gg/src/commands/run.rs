@@ -10,8 +10,9 @@ use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::openrouter::{Credential, Endpoint};
 
-use super::{REFUSED, read_document, read_script, surroundings};
+use super::{BUILD, REFUSED, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
+use crate::output;
 
 /// Runs the session and answers the exit code.
 pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
@@ -32,8 +33,8 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
     let prepared = match launch::check(&document, &surroundings) {
         Ok(prepared) => prepared,
         Err(refusals) => {
-            eprintln!("{}", config::refusal::report(&refusals));
-            launch::refuse(&document, &refusals, outputs)
+            output::complain(config::refusal::report(&refusals));
+            launch::refuse(&document, &refusals, BUILD, outputs)
                 .context("the refusal's stream cannot be written")?;
             return Ok(REFUSED);
         }
@@ -46,16 +47,19 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
     };
     let report = run::run(RunOptions {
         prepared,
+        build: BUILD,
         outputs,
         flow: options.flow,
         endpoint,
     })
     .context("the session failed")?;
     if let Some(error) = &report.error {
-        eprintln!("gg: {}: {error}", report.status);
+        output::complain(format_args!("gg: {}: {error}", report.status));
     }
     if let Some(error) = &report.stream.tee_error {
-        eprintln!("gg: the copy of the stream is incomplete: {error}");
+        output::complain(format_args!(
+            "gg: the copy of the stream is incomplete: {error}"
+        ));
     }
     Ok(report.exit_code)
 }

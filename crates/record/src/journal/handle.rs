@@ -1,8 +1,9 @@
 //! The journal as its producer holds it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -24,7 +25,12 @@ pub struct Journal {
     queue: Option<Sender<Command>>,
     state: Arc<State>,
     writer: Option<JoinHandle<(u64, u64)>>,
+    /// Where the file is, and which file it is; `None` for other sinks.
+    place: Option<(PathBuf, Identity)>,
 }
+
+/// A file's device and number: what tells it from another one at the same path.
+type Identity = (u64, u64);
 
 /// What capture came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +83,13 @@ impl Journal {
     /// that cannot be opened is a stopped one.
     pub fn start(path: &Path, ceiling_bytes: u64, header: Header, mask: Mask) -> Self {
         match open(path) {
-            Ok(file) => Self::start_with(Box::new(file), ceiling_bytes, header, mask),
+            Ok((file, identity)) => {
+                let journal = Self::start_with(Box::new(file), ceiling_bytes, header, mask);
+                Self {
+                    place: Some((path.to_owned(), identity)),
+                    ..journal
+                }
+            }
             Err(error) => Self::stopped_at_once(format!(
                 "the journal {} cannot be opened: {error}",
                 path.display()
@@ -98,6 +110,7 @@ impl Journal {
                 queue: Some(queue),
                 state,
                 writer: Some(thread),
+                place: None,
             },
             Err(error) => {
                 Self::stopped_at_once(format!("the journal's thread cannot be started: {error}"))
@@ -112,6 +125,7 @@ impl Journal {
             queue: None,
             state,
             writer: None,
+            place: None,
         }
     }
 
@@ -186,6 +200,18 @@ impl Journal {
             }
             None => (0, 0),
         };
+        if let Some((path, identity)) = &self.place
+            && fs::symlink_metadata(path)
+                .map(|found| identity_of(&found))
+                .ok()
+                != Some(*identity)
+        {
+            let path = path.display();
+            self.state.stop(
+                StopReason::WriteFailed,
+                format!("the journal {path} was removed or replaced while the run went on"),
+            );
+        }
         let why = self.state.why();
         JournalReport {
             bytes,
@@ -196,9 +222,21 @@ impl Journal {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// A new file at a path. What stood there is unlinked rather than written over: it may be a link
+/// out of the workspace, a pipe nobody reads, or the journal of a run that still goes on.
+fn open(path: &Path) -> io::Result<(File, Identity)> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    File::create(path)
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let file = File::create_new(path)?;
+    let identity = identity_of(&file.metadata()?);
+    Ok((file, identity))
+}
+
+fn identity_of(file: &Metadata) -> Identity {
+    (file.dev(), file.ino())
 }

@@ -3,8 +3,12 @@
 //! A group is entered as its command starts and forgotten once nothing of it lives. The number of
 //! a group whose leader is gone may come to name another one, so before such a group is signalled
 //! its members are looked at: they must be of gg's own session, or carry this run's mark.
+//!
+//! A process can leave its group (`setsid`, a shell's job control). Such ones are looked for once,
+//! when all are to end: by the mark, which they inherited.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +18,17 @@ use vocab::ids::RoutingKey;
 /// From SIGTERM to SIGKILL.
 pub const GRACE: Duration = Duration::from_secs(2);
 
+/// From SIGKILL to giving up: a process dies of it as soon as the system gets to it.
+const KILLED: Duration = Duration::from_millis(250);
+
 /// From one look at ending groups to the next.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Groups of ended commands kept before dead ones are looked for.
 const MANY: usize = 64;
+
+/// Characters kept of a stray's command line.
+const LINE_CHARS: usize = 200;
 
 /// The environment variable that marks a run's commands.
 pub(crate) const MARK: &str = "GG_RUN";
@@ -45,6 +55,8 @@ struct Group {
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     known: Arc<Mutex<BTreeMap<i32, Group>>>,
+    /// A command started: before, nothing can be left.
+    begun: Arc<AtomicBool>,
     mark: Arc<str>,
 }
 
@@ -52,12 +64,14 @@ impl Groups {
     pub(crate) fn of(run: &RoutingKey) -> Self {
         Self {
             known: Arc::default(),
+            begun: Arc::default(),
             mark: format!("{MARK}={run}").into(),
         }
     }
 
     /// A command started as leader of its group.
     pub(crate) fn enter(&self, leader: Pid, command: Arc<str>) {
+        self.begun.store(true, Ordering::Relaxed);
         let group = Group { command, led: true };
         self.known().insert(leader.as_raw_nonzero().get(), group);
     }
@@ -78,6 +92,7 @@ impl Groups {
 
     /// Kills every group at once.
     pub(crate) fn kill_all(&self) {
+        self.find_strays();
         for group in self.living() {
             signal(group, Signal::KILL);
         }
@@ -85,20 +100,18 @@ impl Groups {
 
     /// Asks every group that still lives to end, kills after `grace` what did not, and names them.
     pub(crate) async fn end_all(&self, grace: Duration) -> Vec<Leftover> {
+        self.find_strays();
         let asked = self.living();
         for group in &asked {
             signal(*group, Signal::TERM);
         }
-        let until = tokio::time::Instant::now() + grace;
         let mut left = asked.clone();
-        while !left.is_empty() && tokio::time::Instant::now() < until {
-            tokio::time::sleep(LOOK).await;
-            let living = self.living();
-            left.retain(|group| living.contains(group));
-        }
-        for group in &left {
+        self.await_end(&mut left, grace).await;
+        let killed = left.clone();
+        for group in &killed {
             signal(*group, Signal::KILL);
         }
+        self.await_end(&mut left, KILLED).await;
         let mut known = self.known();
         asked
             .into_iter()
@@ -107,10 +120,65 @@ impl Groups {
                 Some(Leftover {
                     group,
                     command,
-                    killed: left.contains(&group),
+                    killed: killed.contains(&group),
                 })
             })
             .collect()
+    }
+
+    /// Waits until none of the groups lives, for so long at most; those that do stay in the set.
+    async fn await_end(&self, left: &mut BTreeSet<i32>, longest: Duration) {
+        let until = tokio::time::Instant::now() + longest;
+        while !left.is_empty() && tokio::time::Instant::now() < until {
+            tokio::time::sleep(LOOK).await;
+            let living = self.living();
+            left.retain(|group| living.contains(group));
+        }
+    }
+
+    /// Enters the groups that no command leads and that processes of the run have made.
+    ///
+    /// In gg's own session such a group must be the run's through and through: a process may also
+    /// have joined a group that was there before.
+    fn find_strays(&self) {
+        if !self.begun.load(Ordering::Relaxed) {
+            return;
+        }
+        let (Ok(processes), Some(own)) = (std::fs::read_dir("/proc"), Process::read("self")) else {
+            return;
+        };
+        let mut strays = BTreeMap::new();
+        let mut strangers = BTreeSet::new();
+        for entry in processes.flatten() {
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| is_number(name)) else {
+                continue;
+            };
+            let Some(process) = Process::read(name).filter(|process| process.alive) else {
+                continue;
+            };
+            if process.group == own.group || self.known().contains_key(&process.group) {
+                continue;
+            }
+            if self.marked(name) {
+                let leads = name.parse() == Ok(process.group);
+                let line = strays.entry(process.group).or_insert_with(|| line_of(name));
+                if leads {
+                    *line = line_of(name);
+                }
+            } else if process.session == own.session {
+                strangers.insert(process.group);
+            }
+        }
+        strays.retain(|group, _| !strangers.contains(group));
+        let strays = strays.into_iter().map(|(group, line)| {
+            let of = Group {
+                command: line,
+                led: false,
+            };
+            (group, of)
+        });
+        self.known().extend(strays);
     }
 
     /// The groups that have a living process.
@@ -132,9 +200,7 @@ impl Groups {
         processes
             .filter_map(|entry| {
                 let name = entry.ok()?.file_name();
-                let name = name
-                    .to_str()
-                    .filter(|name| name.starts_with(|c: char| c.is_ascii_digit()))?;
+                let name = name.to_str().filter(|name| is_number(name))?;
                 let process = Process::read(name).filter(|process| process.alive)?;
                 let led = *known.get(&process.group)?;
                 let ours = led || Some(process.session) == own || self.marked(name);
@@ -163,6 +229,18 @@ pub(crate) fn signal(group: i32, signal: Signal) {
     if let Some(group) = Pid::from_raw(group) {
         rustix::process::kill_process_group(group, signal).ok();
     }
+}
+
+fn is_number(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The command line of a process, cut where it gets long.
+fn line_of(process: &str) -> Arc<str> {
+    let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line).replace('\0', " ");
+    let line: String = line.trim().chars().take(LINE_CHARS).collect();
+    line.into()
 }
 
 fn exists(group: Pid) -> bool {
