@@ -1,4 +1,5 @@
-//! `cargo xtask floors`: a crate may use only crates on lower floors.
+//! `cargo xtask floors`: a crate may use only crates on lower floors, and only libraries that are
+//! argued for.
 //!
 //! Floors are the table of ARCHITECTURE.md; arrows are read off `cargo metadata`, development and
 //! build dependencies included. `tests` and `xtask` stand outside: they use what they like and are
@@ -9,7 +10,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
-use crate::step::cargo;
+use crate::decisions;
+use crate::step::{cargo, root};
 
 /// Crates by floor.
 const FLOORS: [&[&str]; 5] = [
@@ -28,23 +30,25 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
+/// A package of the workspace, as `cargo metadata` tells of it.
 #[derive(Clone, Deserialize)]
-struct Package {
-    name: String,
+pub(crate) struct Package {
+    pub(crate) name: String,
     manifest_path: String,
-    dependencies: Vec<Dependency>,
+    pub(crate) dependencies: Vec<Dependency>,
 }
 
+/// What a package uses.
 #[derive(Clone, Deserialize)]
-struct Dependency {
-    name: String,
+pub(crate) struct Dependency {
+    pub(crate) name: String,
     /// Set on dependencies of the workspace alone.
-    path: Option<String>,
+    pub(crate) path: Option<String>,
     /// `null`, `dev` or `build`.
     kind: Option<String>,
 }
 
-/// Checks every arrow.
+/// Checks every arrow, and that the decisions name every library.
 pub(crate) fn run() -> Result<()> {
     println!("==> floors");
     let output = cargo()
@@ -61,6 +65,12 @@ pub(crate) fn run() -> Result<()> {
     let faults = check(&metadata.packages);
     if !faults.is_empty() {
         bail!("floors do not hold:\n  {}", faults.join("\n  "));
+    }
+    let text = std::fs::read_to_string(root().join(decisions::DOCUMENT))
+        .with_context(|| format!("{} cannot be read", decisions::DOCUMENT))?;
+    let faults = decisions::check(&metadata.packages, &text);
+    if !faults.is_empty() {
+        bail!("libraries are not argued for:\n  {}", faults.join("\n  "));
     }
     Ok(())
 }
@@ -119,8 +129,22 @@ fn check(packages: &[Package]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A package that uses libraries.
+    pub(crate) fn using(name: &str, libraries: &[&str]) -> Package {
+        let mut package = package(name, &[]);
+        package.dependencies = libraries
+            .iter()
+            .map(|library| Dependency {
+                name: (*library).to_owned(),
+                path: None,
+                kind: None,
+            })
+            .collect();
+        package
+    }
 
     fn package(name: &str, uses: &[(&str, Option<&str>)]) -> Package {
         Package {

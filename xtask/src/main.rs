@@ -2,13 +2,14 @@
 //!
 //! A task says what it does as it goes, ends non-zero when anything failed, and needs nothing that
 //! it does not check for first.
-#![allow(
+#![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "tasks talk to a person, and wait for one process at a time"
 )]
 
 mod bench;
+mod decisions;
 mod demo;
 mod floors;
 mod fuzz;
@@ -35,7 +36,7 @@ enum Task {
     Demo,
     /// Check formatting, lints and floors, then build gg and run every test.
     Test,
-    /// Check that each crate uses only crates on lower floors.
+    /// Check that each crate uses only crates on lower floors, and libraries that are argued for.
     Floors,
     /// Measure gg against a bare loop; writes target/bench.json.
     Bench(bench::Arguments),

@@ -45,11 +45,14 @@ impl Prepared {
     }
 }
 
-/// The version this binary reports.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The commit it was built from, where the build was told.
-pub const COMMIT: Option<&str> = option_env!("GG_COMMIT");
+/// What a record says of the binary that made it.
+#[derive(Clone, Copy, Debug)]
+pub struct Build {
+    /// gg's version.
+    pub version: &'static str,
+    /// The commit it was built from, where the build knew it.
+    pub commit: Option<&'static str>,
+}
 
 /// What a launch meets beside its document.
 #[derive(Clone, Debug)]
@@ -156,6 +159,7 @@ fn readable(written: Box<RawValue>) -> Arc<RawValue> {
 pub fn refuse(
     document: &Document,
     refusals: &[Refusal],
+    build: Build,
     outputs: Outputs,
 ) -> io::Result<StreamReport> {
     let session = SessionId::from(document.session_id().unwrap_or_default());
@@ -172,8 +176,8 @@ pub fn refuse(
         model_providers: document.raw("modelProviders").map(readable),
         routing_key: RoutingKey::from(cuid2::create_id()),
         configuration: None,
-        gg_version: VERSION,
-        commit: COMMIT,
+        gg_version: build.version,
+        commit: build.commit,
         workspace: None,
         windows: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),

@@ -12,8 +12,9 @@ pub mod clock;
 pub mod flow;
 pub mod launch;
 pub mod link;
-pub mod mask;
 pub mod messages;
+#[cfg(test)]
+mod nets;
 pub mod panics;
 pub mod provider_client;
 pub mod run;

@@ -3,7 +3,7 @@
 //! A [`Link`] is an address, plus who holds it and a tap on the flow log. A message travels as a
 //! [`Routed`] envelope that knows its sender, so that every message is accounted for without its
 //! type saying so. Actors accept a message by implementing [`Receive`] and naming it in
-//! [`routes!`](crate::link::routes).
+//! `routes!`.
 
 use std::any::type_name;
 use std::fmt;
@@ -78,6 +78,11 @@ impl<A: Actor> Link<A> {
     /// The name of the actor it leads to.
     pub fn name(&self) -> &str {
         &self.to
+    }
+
+    /// Whether the actor still takes messages.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        self.address.connected()
     }
 
     /// Sends one way. A dead receiver drops it: its guard has reported the death.

@@ -68,6 +68,8 @@ pub struct Ended {
     pub agent: AgentId,
     /// How.
     pub end: LoopEnd,
+    /// Whether the agent told the record so itself. A dead one could not: the supervisor does.
+    pub told: bool,
 }
 
 /// The operator stops the run: a signal, or the cancel file was seen. From the run; one-way.

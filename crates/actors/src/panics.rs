@@ -58,6 +58,35 @@ pub async fn outlive<T>(life: impl Future<Output = T>) -> Result<T, String> {
         .map_err(|_| last())
 }
 
+/// Where a test makes an actor panic; nothing outside tests.
+#[cfg(not(test))]
+pub(crate) const fn trip(_: &'static str) {}
+
+#[cfg(test)]
+pub(crate) use tripping::trip;
+
+#[cfg(test)]
+pub(crate) mod tripping {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ARMED: Cell<Option<&'static str>> = const { Cell::new(None) };
+    }
+
+    /// Arms a place; actors run on the thread of whoever runs the session.
+    pub(crate) fn arm(place: &'static str) {
+        ARMED.set(Some(place));
+    }
+
+    /// Panics where the place is armed, once.
+    pub(crate) fn trip(place: &'static str) {
+        if ARMED.get() == Some(place) {
+            ARMED.set(None);
+            panic!("tripped in {place}");
+        }
+    }
+}
+
 /// Reports the death of the actor that holds it, if it dies unwinding.
 pub struct DeathWatch(Option<Box<dyn FnOnce(String) + Send>>);
 

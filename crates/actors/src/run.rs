@@ -14,10 +14,12 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::modules::{self, RosterRow, StoreIds};
-use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use context::prompts;
+use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
-use record::journal::{Header, Journal, Recorder, Seed};
+use record::journal::{Entry, Header, Journal, Recorder, Seed};
+use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
@@ -28,16 +30,16 @@ use vocab::outcome::{EndStatus, exit_code};
 use crate::agent::AgentSpec;
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
-use crate::launch::{COMMIT, Prepared, VERSION};
+use crate::launch::{Build, Prepared};
 use crate::link::Link;
-use crate::mask::Mask;
-use crate::messages::{Begin, Cancel, CloseJournal, Conclude, KeepSeed, RunEnd};
+use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
 use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
+use crate::workspace;
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
@@ -50,6 +52,8 @@ pub struct RunOptions {
     pub prepared: Prepared,
     /// Where the stream goes.
     pub outputs: Outputs,
+    /// The binary, for the record.
+    pub build: Build,
     /// Where the flow log goes, if anywhere.
     pub flow: Option<PathBuf>,
     /// The gateway; `None` where no live model is bound.
@@ -86,12 +90,6 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Whether a model may be sent pictures: one without declared modalities is tried.
-    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
-        let declared = self.launch.model_modalities.get(model);
-        declared.is_none_or(|kinds| kinds.iter().any(|kind| kind == "image"))
-    }
-
     /// The provider a model's requests name.
     pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
         let candidates = self.launch.model_providers.get(model)?;
@@ -126,6 +124,11 @@ impl Shared {
 /// An error is a run that could not start: its threads or the flow file.
 pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
+    // Beside the start of the cast; without the thread, the first agent compiles it itself.
+    std::thread::Builder::new()
+        .name("gg-prompts".to_owned())
+        .spawn(prompts::warm)
+        .ok();
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -148,6 +151,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let RunOptions {
         prepared,
         outputs,
+        build,
         endpoint,
         ..
     } = options;
@@ -156,28 +160,26 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
-    let key = endpoint
-        .as_ref()
-        .and_then(Endpoint::credential)
-        .map(Credential::expose);
-    let telemetry = start_telemetry(&prepared, outputs, &routing_key, key, tap.as_ref())?;
+    let credential = endpoint.as_ref().and_then(Endpoint::credential);
+    let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
+    let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
     };
-    open_record(&prepared, &routing_key, &voice);
+    open_record(&prepared, build, &routing_key, &voice);
 
     let shared = Arc::new(Shared {
         launch: Arc::clone(&launch),
         clock,
         runner: Runner::new(&routing_key),
-        mask: Mask::new(key),
+        mask,
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
     });
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
-    telemetry.tell(Watch(Box::new(move |defect| alarm.tell(defect))));
+    telemetry.tell(Watch(Arc::new(move |defect| alarm.tell(defect))));
     let cast = Cast {
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
@@ -204,6 +206,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         launch.cancel_file.as_deref(),
         &mut signals,
         &shared,
+        &voice.telemetry,
     )
     .await;
     epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
@@ -211,12 +214,12 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
 
 fn start_telemetry(
     prepared: &Prepared,
+    build: Build,
     outputs: Outputs,
     routing_key: &RoutingKey,
-    credential: Option<&str>,
+    mask: &Mask,
     tap: Option<&Tap>,
 ) -> io::Result<Link<Telemetry>> {
-    let mask = credential.and_then(record::mask::Mask::new);
     let launch = &prepared.launch;
     let journal = Journal::start(
         &launch.workspace_dir.join(".gg/replay.ndjson"),
@@ -227,17 +230,23 @@ fn start_telemetry(
             capability_set: Some(Arc::clone(&prepared.capability_set)),
             model_providers: Some(Arc::clone(&prepared.model_providers)),
             recorder: Recorder {
-                gg_version: VERSION.to_owned(),
-                commit: COMMIT.map(str::to_owned),
+                gg_version: build.version.to_owned(),
+                commit: build.commit.map(str::to_owned),
             },
         },
         mask.clone(),
     );
-    Telemetry::start(launch.session_id.clone(), outputs, mask, journal, tap)
+    Telemetry::start(
+        launch.session_id.clone(),
+        outputs,
+        mask.clone(),
+        journal,
+        tap,
+    )
 }
 
 /// The first lines of the stream and of the journal.
-fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
+fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voice: &Voice) {
     let launch = &prepared.launch;
     let limits = launch.capability_set.limits.in_force();
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
@@ -245,8 +254,8 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
         model_providers: Some(Arc::clone(&prepared.model_providers)),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
-        gg_version: VERSION,
-        commit: COMMIT,
+        gg_version: build.version,
+        commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
         limits: limits.clone(),
@@ -266,26 +275,13 @@ fn open_record(prepared: &Prepared, routing_key: &RoutingKey, voice: &Voice) {
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
         );
     }
-    let workspace = launch.workspace_dir.clone();
-    let seed = Seed {
-        baseline: None,
+    voice.telemetry.tell(KeepSeed(Seed {
+        // Two small reads: cheaper than the thread that would do them later.
+        baseline: workspace::git_head(&launch.workspace_dir),
         build_prompt: launch.prompt.clone(),
         windows: launch.model_windows.clone(),
         modalities: launch.model_modalities.clone(),
-    };
-    let telemetry = voice.telemetry.clone();
-    telemetry.tell(KeepSeed(seed.clone()));
-    actix::spawn(async move {
-        // Late, so that no run waits for it: the journal takes the last seed it is given.
-        let head =
-            tokio::task::spawn_blocking(move || crate::workspace::git_head(&workspace)).await;
-        if let Ok(Some(baseline)) = head {
-            telemetry.tell(KeepSeed(Seed {
-                baseline: Some(baseline),
-                ..seed
-            }));
-        }
-    });
+    }));
 }
 
 /// The line that names every armed ceiling, or says that none is.
@@ -398,14 +394,24 @@ async fn await_end(
     cancel_file: Option<&Path>,
     signals: &mut Signals,
     shared: &Shared,
+    telemetry: &Link<Telemetry>,
 ) -> RunEnd {
-    let cancel_file: Option<Arc<Path>> = cancel_file.map(Into::into);
-    if let Some(path) = &cancel_file
-        && supervisor::exists(Arc::clone(path)).await
-    {
+    // Nobody looks for the file again once it was seen: the latch never clears.
+    let mut awaited: Option<Arc<Path>> = cancel_file.map(Into::into);
+    let cancel = |path: &Path| {
+        telemetry.tell(Keep {
+            agent: None,
+            entry: Entry::CancelProbe { found: true },
+        });
         supervisor.tell(Cancel {
             origin: format!("the cancel file {}", path.display()),
         });
+    };
+    if let Some(path) = awaited.clone()
+        && supervisor::exists(Arc::clone(&path)).await
+    {
+        cancel(&path);
+        awaited = None;
     }
     let mut end = std::pin::pin!(supervisor.ask(Begin));
     let mut signaled = false;
@@ -425,12 +431,12 @@ async fn await_end(
                 signaled = true;
                 supervisor.tell(Cancel { origin: name.to_owned() });
             }
-            _ = probe.tick(), if cancel_file.is_some() => {
-                if let Some(path) = &cancel_file
-                    && supervisor::exists(Arc::clone(path)).await
+            _ = probe.tick(), if awaited.is_some() => {
+                if let Some(path) = awaited.clone()
+                    && supervisor::exists(Arc::clone(&path)).await
                 {
-                    let origin = format!("the cancel file {}", path.display());
-                    supervisor.tell(Cancel { origin });
+                    cancel(&path);
+                    awaited = None;
                 }
             }
         }

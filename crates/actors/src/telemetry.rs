@@ -1,15 +1,16 @@
 //! The telemetry actor: the only writer of standard output and of the journal (03 §10.1).
 //!
-//! It passes events to the stream's thread in batches, inputs to the journal's thread one by one,
-//! and folds what passes into the run's summary. It waits for neither: an agent asks it for room
+//! It passes events to the stream's thread and inputs to the journal's, both in batches, and
+//! folds what passes into the run's summary. It waits for neither: an agent asks it for room
 //! at its turn boundary and is answered when the writer has caught up (R53).
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded};
-use record::journal::{Journal, JournalReport};
+use record::journal::{AgentRow, Journal, JournalReport, Seed};
 use record::mask::Mask;
 use record::stream::{QUEUE_LINES, Stream, StreamReport};
 use record::summary::Fold;
@@ -22,6 +23,7 @@ use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
     CloseJournal, Conclude, Emit, Keep, KeepAgent, KeepSeed, RaiseDefect, Room, RoomAgain,
 };
+use crate::panics::{self, DeathWatch};
 
 /// Events wait this long for company before they go to the writer.
 const BATCH_DELAY: Duration = Duration::from_millis(5);
@@ -43,7 +45,14 @@ impl std::fmt::Debug for Outputs {
 }
 
 /// Tells the supervisor of a defect; set once the supervisor exists.
-type Alarm = Box<dyn Fn(RaiseDefect) + Send>;
+type Alarm = Arc<dyn Fn(RaiseDefect) + Send + Sync>;
+
+/// Something for the journal.
+enum Input {
+    Entry(Keep),
+    Agent(AgentRow),
+    Seed(Seed),
+}
 
 /// See the module.
 pub struct Telemetry {
@@ -51,10 +60,13 @@ pub struct Telemetry {
     journal: Option<Journal>,
     fold: Option<Fold>,
     batch: Vec<Emission>,
+    inputs: Vec<Input>,
     flush_due: bool,
     waiting_for_room: Vec<oneshot::Sender<()>>,
     alarm: Option<Alarm>,
     capture_reported: bool,
+    /// Armed with the alarm: before that there is nobody to tell.
+    death: Option<DeathWatch>,
 }
 
 impl Telemetry {
@@ -62,7 +74,7 @@ impl Telemetry {
     pub(crate) fn start(
         session: SessionId,
         outputs: Outputs,
-        mask: Option<Mask>,
+        mask: Mask,
         journal: Journal,
         tap: Option<&Tap>,
     ) -> io::Result<Link<Self>> {
@@ -82,10 +94,12 @@ impl Telemetry {
             journal: Some(journal),
             fold: Some(Fold::new()),
             batch: Vec::new(),
+            inputs: Vec::new(),
             flush_due: false,
             waiting_for_room: Vec::new(),
             alarm: None,
             capture_reported: false,
+            death: None,
         });
         Ok(link)
     }
@@ -95,7 +109,12 @@ impl Telemetry {
             fold.take(&emission);
         }
         self.batch.push(emission);
-        if self.batch.len() >= BATCH_SIZE {
+        self.flush_soon(context);
+    }
+
+    /// Passes on what has come together: at once where it is much, else a little later.
+    fn flush_soon(&mut self, context: &mut Context<Self>) {
+        if self.batch.len() + self.inputs.len() >= BATCH_SIZE {
             self.flush();
         } else if !self.flush_due {
             self.flush_due = true;
@@ -126,11 +145,19 @@ impl Telemetry {
     }
 
     fn flush(&mut self) {
-        if self.batch.is_empty() {
-            return;
+        if let Some(journal) = &mut self.journal {
+            for input in self.inputs.drain(..) {
+                match input {
+                    Input::Entry(Keep { agent, entry }) => journal.entry(agent.as_ref(), entry),
+                    Input::Agent(row) => journal.agent(row),
+                    Input::Seed(seed) => journal.seed(seed),
+                }
+            }
         }
         self.report_capture();
-        if let Some(stream) = &self.stream {
+        if let Some(stream) = &self.stream
+            && !self.batch.is_empty()
+        {
             stream.send(std::mem::take(&mut self.batch));
         }
     }
@@ -177,6 +204,14 @@ impl Receive<Watch> for Telemetry {
     type Reply = ();
 
     fn receive(&mut self, Watch(alarm): Watch, _: &mut Context<Self>) {
+        let bell = Arc::clone(&alarm);
+        self.death = Some(DeathWatch::new(move |text| {
+            bell(RaiseDefect {
+                agent: None,
+                profile: None,
+                cause: format!("telemetry panicked: {text}"),
+            });
+        }));
         self.alarm = Some(alarm);
         self.report_broken();
     }
@@ -193,30 +228,28 @@ impl Receive<Emit> for Telemetry {
 impl Receive<Keep> for Telemetry {
     type Reply = ();
 
-    fn receive(&mut self, keep: Keep, _: &mut Context<Self>) {
-        if let Some(journal) = &mut self.journal {
-            journal.entry(keep.agent.as_ref(), keep.entry);
-        }
+    fn receive(&mut self, keep: Keep, context: &mut Context<Self>) {
+        panics::trip("telemetry");
+        self.inputs.push(Input::Entry(keep));
+        self.flush_soon(context);
     }
 }
 
 impl Receive<KeepAgent> for Telemetry {
     type Reply = ();
 
-    fn receive(&mut self, KeepAgent(row): KeepAgent, _: &mut Context<Self>) {
-        if let Some(journal) = &mut self.journal {
-            journal.agent(row);
-        }
+    fn receive(&mut self, KeepAgent(row): KeepAgent, context: &mut Context<Self>) {
+        self.inputs.push(Input::Agent(row));
+        self.flush_soon(context);
     }
 }
 
 impl Receive<KeepSeed> for Telemetry {
     type Reply = ();
 
-    fn receive(&mut self, KeepSeed(seed): KeepSeed, _: &mut Context<Self>) {
-        if let Some(journal) = &mut self.journal {
-            journal.seed(seed);
-        }
+    fn receive(&mut self, KeepSeed(seed): KeepSeed, context: &mut Context<Self>) {
+        self.inputs.push(Input::Seed(seed));
+        self.flush_soon(context);
     }
 }
 
@@ -255,6 +288,7 @@ impl Receive<CloseJournal> for Telemetry {
     type Reply = ResponseFuture<JournalReport>;
 
     fn receive(&mut self, _: CloseJournal, _: &mut Context<Self>) -> Self::Reply {
+        self.flush();
         let journal = self.journal.take();
         Box::pin(async move {
             let Some(journal) = journal else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use vocab::capability::CapabilityId;
-use vocab::ids::{ModelId, ProviderName, Slug};
+use vocab::ids::{ModelId, Slug};
 use vocab::tools::{ReadMode, ShellMode, ToolName};
 
 use crate::capability::files::ReadFileParams;
@@ -25,8 +25,7 @@ pub struct Start {
     pub window: u64,
     /// The root's first message.
     pub prompt: String,
-    /// Who serves a live model. `None` guesses the model's maker at an unstated quantization,
-    /// which the author checks against the model's endpoints listing.
+    /// Who serves a live model; nothing is guessed, so without it the document's check refuses.
     pub candidate: Option<Candidate>,
 }
 
@@ -40,22 +39,17 @@ pub fn starter(start: &Start) -> String {
 }
 
 fn launch(start: &Start) -> Launch {
-    let providers = if start.model_id.is_mock() {
-        BTreeMap::new()
-    } else {
-        let candidate = start
-            .candidate
-            .clone()
-            .unwrap_or_else(|| guess(&start.model_id));
-        BTreeMap::from([(start.model_id.clone(), vec![candidate])])
-    };
+    let candidates = start.candidate.clone().map(|candidate| vec![candidate]);
     Launch {
         session_id: "session-1".into(),
         workspace_dir: start.workspace_dir.clone(),
         prompt: start.prompt.clone(),
         model_windows: BTreeMap::from([(start.model_id.clone(), start.window)]),
         model_modalities: BTreeMap::new(),
-        model_providers: providers,
+        model_providers: candidates
+            .map(|candidates| (start.model_id.clone(), candidates))
+            .into_iter()
+            .collect(),
         model_prices: BTreeMap::new(),
         cancel_file: None,
         spec_files: Vec::new(),
@@ -72,14 +66,6 @@ fn launch(start: &Start) -> Launch {
             agents: vec![root(&start.model_id)],
             hooks: Vec::new(),
         },
-    }
-}
-
-fn guess(model: &ModelId) -> Candidate {
-    let maker = model.as_str().split('/').next().unwrap_or_default();
-    Candidate {
-        provider: ProviderName::from(maker),
-        quantization: "unknown".to_owned(),
     }
 }
 
@@ -143,15 +129,22 @@ fn seeded(id: CapabilityId) -> Option<Capability> {
 mod tests {
     use super::*;
 
-    fn check(model: &str) {
+    fn checked(model: &str, provider: Option<&str>) -> crate::Checked {
         let text = starter(&Start {
             workspace_dir: "/path/to/workspace".into(),
             model_id: model.into(),
             window: 200_000,
             prompt: "Say \"hello\".\n".to_owned(),
-            candidate: None,
+            candidate: provider.map(|provider| Candidate {
+                provider: provider.into(),
+                quantization: "unknown".to_owned(),
+            }),
         });
-        let checked = crate::parse(&text).unwrap().check();
+        crate::parse(&text).unwrap().check()
+    }
+
+    fn check(model: &str, provider: Option<&str>) {
+        let checked = checked(model, provider);
         assert_eq!(checked.refusals, []);
         assert_eq!(checked.warnings, [""; 0]);
         let root = checked.launch.unwrap();
@@ -165,8 +158,17 @@ mod tests {
 
     #[test]
     fn the_starter_passes_its_check() {
-        check("mock/test");
-        check("acme/coder-1");
-        check("odd-model");
+        check("mock/test", None);
+        check("acme/coder-1", Some("Acme"));
+        check("odd-model", Some("Odd"));
+    }
+
+    #[test]
+    fn who_serves_a_live_model_is_not_guessed() {
+        let checked = checked("acme/coder-1", None);
+        let [refusal] = &checked.refusals[..] else {
+            panic!("{:?}", checked.refusals);
+        };
+        assert!(refusal.to_string().contains("acme/coder-1"), "{refusal}");
     }
 }

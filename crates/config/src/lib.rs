@@ -1,10 +1,10 @@
 //! The launch document: what one run is given, as types, and everything that can be told of it
 //! without a disk, a network or a clock.
 //!
-//! A text becomes a [`Document`](document::Document) (only its syntax is judged), which
-//! [`check`](document::Document::check)s into a typed [`Launch`](launch::Launch) or into every
+//! A text becomes a [`Document`] (only its syntax is judged), which
+//! [`check`](document::Document::check)s into a typed [`Launch`] or into every
 //! refusal at once. What only a disk, a template or a toolchain can tell is added to the same list
-//! by `actors::launch`, from [`Loose`](validate::Loose).
+//! by `actors::launch`, from [`Loose`].
 //!
 //! Always true: nothing is filled in, clamped or substituted, but for the figures that 01 §5 and
 //! R48 name; and a value that this build cannot honour refuses the launch.

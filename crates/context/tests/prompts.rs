@@ -270,6 +270,40 @@ fn every_template_of_the_folder_is_embedded() {
     assert_eq!(files, embedded);
 }
 
+#[test]
+fn every_variable_of_an_override_is_documented_and_no_other() {
+    let guide = include_str!("../../../docs/launch-document.md");
+    let (_, table) = guide
+        .split_once("<!-- variables of SystemContext -->")
+        .expect("the guide lists what a template may reference");
+    let rows = table
+        .lines()
+        .skip_while(|line| !line.starts_with("| `"))
+        .take_while(|line| line.starts_with("| `"));
+    let (mut names, mut members) = (Vec::new(), Vec::new());
+    for row in rows {
+        let mut cells = row.split(" | ").map(|cell| {
+            let words: Vec<_> = cell.split('`').skip(1).step_by(2).collect();
+            words
+        });
+        names.extend(cells.next().unwrap());
+        members.extend(cells.flatten());
+    }
+    let context = serde_json::to_value(on()).unwrap();
+    let carried = context.as_object().unwrap();
+    let mut expected: Vec<_> = carried.keys().map(String::as_str).collect();
+    let mut inner: Vec<_> = carried
+        .values()
+        .filter_map(Value::as_object)
+        .flat_map(|member| member.keys().map(String::as_str))
+        .collect();
+    for list in [&mut names, &mut members, &mut expected, &mut inner] {
+        list.sort_unstable();
+    }
+    assert_eq!(names, expected);
+    assert_eq!(members, inner);
+}
+
 proptest! {
     #[test]
     fn judging_an_override_never_panics(parts in proptest::collection::vec(
@@ -283,6 +317,7 @@ proptest! {
     ) {
         let source = parts.concat();
         if prompts::check_override(&source).is_ok() {
+            // A text that parses may still ask for what is not there; either answer will do.
             let _ = prompts::system(&on(), None, Some(&source));
         }
     }

@@ -202,7 +202,7 @@ fn an_item_keeps_what_a_frame_and_a_log_say_of_it() {
     });
     let row = window.since(Cursor::default()).rows.remove(0);
     assert_eq!((row.band, row.turn), (Band::FileView, 4));
-    assert_eq!(row.retention.as_str(), "pinned");
+    assert_eq!(row.retention, Retention::Pinned);
     assert_eq!(row.region.unwrap().total, 9);
     let logged = window.unlogged().remove(0);
     assert_eq!(logged.label.as_deref(), Some("src/main.rs"));
@@ -221,7 +221,7 @@ fn the_signal_comes_last_in_the_ids_and_costs_nothing() {
     assert_eq!(window.request_thread().to_vec(), bytes);
     assert_eq!(window.breakdown(), cost);
     assert_eq!(window.unlogged().len(), 3);
-    assert_eq!(window.signal_row().unwrap().slot.as_str(), "signal");
+    assert_eq!(window.signal_row().unwrap().slot, Slot::Signal);
     window.set_signal(None);
     assert_eq!(window.ids().len(), 2);
 }

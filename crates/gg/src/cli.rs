@@ -322,7 +322,7 @@ mod tests {
         text.push_str(&root.render_long_help().to_string());
         for command in root.get_subcommands_mut() {
             if command.get_name() != "help" {
-                let _ = write!(text, "\n==== {}\n\n", command.get_name());
+                write!(text, "\n==== {}\n\n", command.get_name()).expect("a string takes any text");
                 text.push_str(&command.render_long_help().to_string());
             }
         }

@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 
 use provider::openrouter::Credential;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -72,11 +73,20 @@ fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
         clippy::disallowed_methods,
         reason = "there is no arbiter yet, and this replaces the process rather than starting one"
     )]
-    std::process::Command::new("/proc/self/exe")
+    std::process::Command::new(own_path())
         .arg0(program)
         .arg(HANDED_OVER)
         .args(rest)
         .env_remove(VARIABLE)
         .stdin(reader)
         .exec()
+}
+
+/// The program to become. By its path, so that process lists show its name; by the kernel's own
+/// link where the path is gone.
+fn own_path() -> PathBuf {
+    std::env::current_exe()
+        .ok()
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
 }

@@ -13,7 +13,8 @@ pub mod journal;
 mod json;
 pub mod mask;
 pub mod rules;
-pub mod sample;
+#[cfg(test)]
+mod sample;
 pub mod stream;
 pub mod summary;
 pub mod text;

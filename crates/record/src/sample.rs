@@ -1,4 +1,4 @@
-//! Fixed inputs for benches and tests: events of a made-up session, the same each time.
+//! Fixed inputs for tests: events of a made-up session, the same each time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,50 +11,18 @@ use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::event::{
     AgentModules, AgentSpawned, AgentState, AgentStatus, AgentSurface, AssistantMessage,
-    CallDescriptor, ContextBreakdown, ContextMessage, Emission, Event, Log, LogLevel, ModuleRow,
-    Origin, Prompt, SessionEnded, SessionStarted, Shell, ToolCall, ToolResult, TurnOutcome,
-    TurnTiming, Usage,
+    CallDescriptor, ContextBreakdown, ContextMessage, Emission, Event, ModuleRow, Origin, Prompt,
+    SessionEnded, SessionStarted, Shell, ToolCall, ToolResult, TurnOutcome, TurnTiming, Usage,
 };
 use crate::summary::{Conclusion, Fold};
 
 /// The session all samples belong to.
-pub fn session_id() -> SessionId {
+pub(crate) fn session_id() -> SessionId {
     SessionId::from("sample")
 }
 
-/// `count` small events of one agent, as a bench of the stream writer wants them.
-pub fn small_events(count: usize) -> Vec<Emission> {
-    (0..count as u32)
-        .map(|at| {
-            let event = match at % 3 {
-                0 => Event::TurnTiming(TurnTiming {
-                    prompt_ms: 2,
-                    request_ms: 1234,
-                    response_ms: 31,
-                }),
-                1 => Event::ToolCall(ToolCall {
-                    call_id: CallId::from("call_0123456789"),
-                    tool: "read_file".to_owned(),
-                    arguments: "{\"path\":\"src/main.rs\"}".into(),
-                }),
-                _ => Event::Log(Log {
-                    level: LogLevel::Info,
-                    message: "a view was replaced".to_owned(),
-                    code: None,
-                }),
-            };
-            Emission {
-                at_ms: START_MS + i64::from(at),
-                agent: Some(root()),
-                turn: Some(at / 12),
-                event,
-            }
-        })
-        .collect()
-}
-
 /// A whole session of one agent that runs a command a turn and finishes with its last turn.
-pub fn session(turns: u32) -> Vec<Emission> {
+pub(crate) fn session(turns: u32) -> Vec<Emission> {
     let mut session = Session::default();
     session.open();
     for turn in 1..=turns {

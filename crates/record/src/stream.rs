@@ -90,7 +90,7 @@ impl Stream {
         tee: Option<Box<dyn Write + Send>>,
         on_room: Box<dyn Fn() + Send>,
     ) -> io::Result<Self> {
-        Self::start_masked(session, out, tee, on_room, None)
+        Self::start_masked(session, out, tee, on_room, Mask::default())
     }
 
     /// As [`start`](Self::start), with the credential replaced in every line.
@@ -99,7 +99,7 @@ impl Stream {
         out: Box<dyn Write + Send>,
         tee: Option<Box<dyn Write + Send>>,
         on_room: Box<dyn Fn() + Send>,
-        mask: Option<Mask>,
+        mask: Mask,
     ) -> io::Result<Self> {
         // Unbounded, because the bound is kept by the producers, who alone may wait.
         let (batches, incoming) = crossbeam_channel::unbounded();

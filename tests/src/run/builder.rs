@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::{Run, Running, binary};
-use crate::gateway::{Gateway, Responder, Strict};
+use crate::gateway::{Gateway, Responder};
 use crate::launch::Launch;
 
 /// The credential every run is given; it may stand nowhere afterwards.
@@ -33,7 +33,6 @@ pub struct Builder {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checks {
     pub(super) rules: bool,
-    pub(super) violations: bool,
     pub(super) census: bool,
 }
 
@@ -55,7 +54,6 @@ impl Builder {
             folder,
             checks: Checks {
                 rules: true,
-                violations: true,
                 census: true,
             },
             credential: Some(CREDENTIAL.to_owned()),
@@ -69,11 +67,6 @@ impl Builder {
     /// Serves the run from a strict gateway.
     pub fn answers(self, responder: impl Responder) -> Self {
         self.gateway(Gateway::start(responder))
-    }
-
-    /// Serves the run from a gateway that checks as told.
-    pub fn answers_under(self, strict: Strict, responder: impl Responder) -> Self {
-        self.gateway(Gateway::with_checker(Some(strict), responder))
     }
 
     /// Serves the run from this gateway.
@@ -167,12 +160,6 @@ impl Builder {
     /// business here).
     pub fn without_rules(mut self) -> Self {
         self.checks.rules = false;
-        self
-    }
-
-    /// Accepts that the strict checker refuses requests.
-    pub fn with_violations(mut self) -> Self {
-        self.checks.violations = false;
         self
     }
 

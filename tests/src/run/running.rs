@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::Value;
 
 use super::builder::{Builder, Checks};
@@ -187,23 +189,18 @@ impl Running {
     #[track_caller]
     pub fn finish(mut self) -> Run {
         let mut child = self.child.take().expect("a run is finished once");
-        let end = Instant::now() + CEILING;
-        let status = loop {
-            if let Some(status) = child.try_wait().expect("a child can be waited for") {
-                break status;
-            }
-            if Instant::now() > end {
-                child.kill().ok();
-                child.wait().ok();
-                let state = self.stream.lock();
-                panic!(
-                    "gg did not end within {CEILING:?}; stderr:\n{}\nlast line: {:?}",
-                    String::from_utf8_lossy(&state.stderr),
-                    state.lines.last()
-                );
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        };
+        if !ends_within(&child, CEILING) {
+            // It hangs: what is left of it matters less than what it said.
+            child.kill().ok();
+            child.wait().ok();
+            let state = self.stream.lock();
+            panic!(
+                "gg did not end within {CEILING:?}; stderr:\n{}\nlast line: {:?}",
+                String::from_utf8_lossy(&state.stderr),
+                state.lines.last()
+            );
+        }
+        let status = child.wait().expect("a child can be waited for");
         let peak = self.watch.take().map(Watch::finish).unwrap_or_default();
         let routing_key = self
             .stream
@@ -240,6 +237,23 @@ impl Drop for Running {
         if let Some(child) = &mut self.child {
             child.kill().ok();
             child.wait().ok();
+        }
+    }
+}
+
+/// Waits for the end of a process, without reaping it. False where the time is over first.
+fn ends_within(child: &Child, time: Duration) -> bool {
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("a child has a process id");
+    let process =
+        pidfd_open(pid, PidfdFlags::empty()).expect("a child that is not reaped is there");
+    let end = Instant::now() + time;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).expect("a ceiling of minutes");
+        match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left)) {
+            Ok(ready) => return ready > 0,
+            Err(Errno::INTR) => {}
+            Err(error) => panic!("the run cannot be waited for: {error}"),
         }
     }
 }

@@ -72,10 +72,10 @@ pub(super) fn render(rows: &[Row]) -> String {
                 }
             })
             .collect();
-        writeln!(text, "{}", cells.join("  ").trim_end()).ok();
+        writeln!(text, "{}", cells.join("  ").trim_end()).expect("a string takes any text");
         if n == 0 {
             let rule: usize = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
-            writeln!(text, "{}", "-".repeat(rule)).ok();
+            writeln!(text, "{}", "-".repeat(rule)).expect("a string takes any text");
         }
     }
     text

@@ -86,7 +86,22 @@ impl LoopEnd {
         }
     }
 
-    fn panicked(text: String) -> Self {
+    /// Tells the record of it: the stream in one event, the journal in one row.
+    pub(crate) fn tell(&self, spec: &AgentSpec, voice: &Voice) {
+        voice.say(Event::AgentStatus(AgentStatus {
+            status: if self.status.is_failure() {
+                AgentState::Failed
+            } else {
+                AgentState::Done
+            },
+            ended_as: Some(self.status),
+            result: self.ending.as_ref().map(Ending::text),
+        }));
+        let row = turns::journal_row(spec, Some(self));
+        voice.telemetry.tell(KeepAgent(row));
+    }
+
+    pub(crate) fn panicked(text: String) -> Self {
         Self {
             error: Some(text),
             panicked: true,
@@ -143,6 +158,7 @@ impl Agent {
             report.tell(Ended {
                 agent: id,
                 end: LoopEnd::panicked(text),
+                told: false,
             });
         });
         let context = Context::new();
@@ -161,22 +177,10 @@ impl Agent {
     /// Says how the loop ended, to the stream and to the supervisor, and stops.
     fn end(&mut self, end: LoopEnd, context: &mut Context<Self>) {
         let voice = &self.links.voice;
-        let failed = end.status.is_failure();
         if let Some(error) = &end.error {
             voice.log(LogLevel::Error, None, error.clone());
         }
-        voice.say(Event::AgentStatus(AgentStatus {
-            status: if failed {
-                AgentState::Failed
-            } else {
-                AgentState::Done
-            },
-            ended_as: Some(end.status),
-            result: end.ending.as_ref().map(Ending::text),
-        }));
-        voice
-            .telemetry
-            .tell(KeepAgent(turns::journal_row(&self.spec, Some(&end))));
+        end.tell(&self.spec, voice);
         if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
             self.links.supervisor.tell(RaiseDefect {
                 agent: Some(self.spec.id.clone()),
@@ -187,6 +191,7 @@ impl Agent {
         self.links.supervisor.tell(Ended {
             agent: self.spec.id.clone(),
             end,
+            told: true,
         });
         context.stop();
     }
@@ -226,6 +231,7 @@ impl Receive<RunStopping> for Agent {
     type Reply = ();
 
     fn receive(&mut self, RunStopping { cause }: RunStopping, _: &mut Context<Self>) {
+        panics::trip("agent");
         self.stop.throw(cause);
     }
 }

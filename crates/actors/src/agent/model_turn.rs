@@ -16,7 +16,7 @@ use provider::request::{ModelRequest, ToolChoice};
 use provider::schedule::{CallError, Fault};
 use record::event::{
     AssistantMessage, CallDescriptor, ContextBreakdown, ContextMessage, Event, ImageDescriptor,
-    LogLevel, ModuleRow, Prompt, ResponseRejected, Usage,
+    ModuleRow, Prompt, ResponseRejected, Usage,
 };
 use record::journal::{
     Entry, FrameRegion, FrameRow, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord,
@@ -29,6 +29,7 @@ use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
 use vocab::usage::Figure;
 
 use super::LoopEnd;
+use super::surface::Called;
 use super::turns::{ReplySize, TurnClock, Turns};
 use crate::messages::{AddCost, Complete, Completion, Keep};
 use crate::provider_client::CallFailure;
@@ -166,10 +167,12 @@ impl Turns {
                 provider: reply.provider.clone(),
             },
         );
-        let figure = if reply.calls.is_empty() {
-            Figure::Total
-        } else {
+        // Work is what gg carries out: a name it does not offer is answered and runs nothing.
+        let runs = |call: &ToolCall| self.surface.called(&call.name) != Called::Unavailable;
+        let figure = if reply.calls.iter().any(runs) {
             Figure::Work
+        } else {
+            Figure::Total
         };
         self.report_usage(
             turn,
@@ -213,10 +216,8 @@ impl Turns {
         let text = match prompts::missing_call(self.surface.endings) {
             Ok(text) => text,
             Err(error) => {
-                return ControlFlow::Break(LoopEnd {
-                    error: Some(format!("a notice does not render: {error}")),
-                    ..LoopEnd::of(EndStatus::InternalError)
-                });
+                let cause = format!("a notice does not render: {error}");
+                return self.close_fatal(turn, cause, size);
             }
         };
         self.window.push(NewItem::new(
@@ -228,12 +229,9 @@ impl Turns {
             },
         ));
         self.answered += 1;
-        self.judge(
-            turn,
-            TurnVerdict::Error,
-            Some(ErrorType::MissingCompletionNoCall),
-            size,
-        );
+        let error = ErrorType::MissingCompletionNoCall;
+        self.judge(turn, TurnVerdict::Error, Some(error), size);
+        self.tell_error(turn, error, None);
         ControlFlow::Continue(())
     }
 
@@ -262,11 +260,7 @@ impl Turns {
             Some(error_type),
             ReplySize::default(),
         );
-        self.links.voice.log(
-            LogLevel::Warn,
-            Some("turn_error"),
-            format!("turn {turn}: {}: {why}", error_type.label()),
-        );
+        self.tell_error(turn, error_type, Some(&why));
         if error.is_reasked() {
             return ControlFlow::Continue(());
         }

@@ -37,14 +37,21 @@ struct Answer {
     outcome: Result<Done, Failure>,
     shell: Option<shell::Record>,
     ending: Option<Ending>,
+    /// What gg itself could not do; the agent ends of it.
+    defect: Option<String>,
 }
 
 impl Answer {
     fn failed(failure: Failure) -> Self {
+        Self::of(Err(failure))
+    }
+
+    fn of(outcome: Result<Done, Failure>) -> Self {
         Self {
-            outcome: Err(failure),
+            outcome,
             shell: None,
             ending: None,
+            defect: None,
         }
     }
 }
@@ -58,14 +65,21 @@ impl Turns {
         size: ReplySize,
     ) -> ControlFlow<LoopEnd> {
         let mut ending = None;
+        let mut carried_out = 0;
         for call in calls {
             if self.stop.has(StopCause::Canceled) {
                 break;
             }
-            let declared = self.one_call(turn, call).await?;
-            ending = declared.or(ending);
+            let answer = self.one_call(turn, call).await;
+            if let Some(cause) = answer.defect {
+                return self.close_fatal(turn, cause, size);
+            }
+            ending = answer.ending.or(ending);
+            carried_out += 1;
         }
-        if self.stop.has(StopCause::Canceled) {
+        // An agent that had ended before the stop reached it has ended.
+        let ended = ending.is_some() && carried_out == calls.len();
+        if self.stop.has(StopCause::Canceled) && !ended {
             // What was declared was cut short by the operator, not by the agent: no error of its.
             self.answered += 1;
             self.judge(turn, TurnVerdict::Progressed, None, size);
@@ -74,11 +88,7 @@ impl Turns {
         self.close(turn, ending, size)
     }
 
-    async fn one_call(
-        &mut self,
-        turn: u32,
-        call: &ToolCall,
-    ) -> ControlFlow<LoopEnd, Option<Ending>> {
+    async fn one_call(&mut self, turn: u32, call: &ToolCall) -> Answer {
         self.links.voice.say_in_turn(
             turn,
             Event::ToolCall(ToolCallEvent {
@@ -88,14 +98,14 @@ impl Turns {
             }),
         );
         let begun = Instant::now();
-        let answer = self.dispatch(call).await?;
+        let answer = self.dispatch(call).await;
         self.record_answer(turn, call, &answer, millis(begun.elapsed()))
             .await;
-        ControlFlow::Continue(answer.ending)
+        answer
     }
 
-    async fn dispatch(&mut self, call: &ToolCall) -> ControlFlow<LoopEnd, Answer> {
-        ControlFlow::Continue(match self.surface.called(&call.name) {
+    async fn dispatch(&mut self, call: &ToolCall) -> Answer {
+        match self.surface.called(&call.name) {
             Called::Unavailable => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
                 format!("not offered; you have {}", self.surface.names().join(", ")),
@@ -103,12 +113,11 @@ impl Turns {
             // An ending is never withheld, not even by a spent clock.
             Called::Ending(name) => match ending::read(name, &call.arguments) {
                 Ok(ending) => Answer {
-                    outcome: Ok(Done {
+                    ending: Some(ending),
+                    ..Answer::of(Ok(Done {
                         text: "the session ends here".to_owned(),
                         ..Done::default()
-                    }),
-                    shell: None,
-                    ending: Some(ending),
+                    }))
                 },
                 Err(failure) => Answer::failed(failure),
             },
@@ -119,9 +128,9 @@ impl Turns {
             Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
                 Err(failure) => Answer::failed(failure),
                 Ok(Call::Shell(command)) => self.run_command(command).await,
-                Ok(call) => return self.run_file_call(call).await,
+                Ok(call) => self.run_file_call(call).await,
             },
-        })
+        }
     }
 
     async fn run_command(&mut self, command: tools::Shell) -> Answer {
@@ -143,13 +152,12 @@ impl Turns {
             ..Done::default()
         });
         Answer {
-            outcome: done,
             shell: Some(outcome.record),
-            ending: None,
+            ..Answer::of(done)
         }
     }
 
-    async fn run_file_call(&mut self, call: Call) -> ControlFlow<LoopEnd, Answer> {
+    async fn run_file_call(&mut self, call: Call) -> Answer {
         let place = self.place();
         let policy = self.surface.files;
         let halt = Halt::default();
@@ -168,15 +176,14 @@ impl Turns {
             }
         };
         match finished {
-            Ok(outcome) => ControlFlow::Continue(Answer {
-                outcome,
-                shell: None,
-                ending: None,
-            }),
-            Err(error) => ControlFlow::Break(LoopEnd {
-                error: Some(format!("a file call died: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            }),
+            Ok(outcome) => Answer::of(outcome),
+            Err(error) => Answer {
+                defect: Some(format!("a file call died: {error}")),
+                ..Answer::failed(Failure::new(
+                    FailureClass::Other,
+                    "gg could not carry the call out",
+                ))
+            },
         }
     }
 

@@ -25,9 +25,10 @@ use super::surface::Surface;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::messages::{Acquire, Boundary, RecordTurn, Room};
+use crate::panics;
 use crate::run::Shared;
 use crate::scheduler::{Class, Permit};
-use crate::stop::StopWatch;
+use crate::stop::{StopCause, StopWatch};
 use crate::supervisor::Verdict;
 
 /// An agent at work: everything its loop holds exclusively.
@@ -106,7 +107,7 @@ impl Turns {
         let surface = Surface::resolve(
             &spec.profile,
             spec.role,
-            shared.shows_images(&spec.profile.model_id),
+            shared.launch.sees_images(&spec.profile.model_id),
         );
         let window = Window::new(spec.window_limit, surface.toolset.json.get());
         Self {
@@ -224,6 +225,7 @@ impl Turns {
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {
         let mut clock = TurnClock::start();
         self.boundary().await?;
+        panics::trip("turn");
         let turn = self.turn_number();
         let flow = self.exchange(turn, &mut clock).await;
         let timing = clock.timing();
@@ -289,11 +291,21 @@ impl Turns {
         error: Option<ErrorType>,
         size: ReplySize,
     ) {
-        self.streak = if verdict == TurnVerdict::Error {
-            self.streak + 1
+        // While the defect latch is up an error is gg's, not the model's (01 §9.6).
+        let defect = verdict == TurnVerdict::Error && self.stop.has(StopCause::Defect);
+        let (verdict, error) = if defect {
+            (TurnVerdict::Fatal, None)
         } else {
-            0
+            (verdict, error)
         };
+        let consecutive_errors = match verdict {
+            TurnVerdict::Error => self.streak + 1,
+            TurnVerdict::Progressed | TurnVerdict::Finished | TurnVerdict::Fatal => 0,
+        };
+        // A fatal outcome says nothing of the model: what it had run up stands.
+        if verdict != TurnVerdict::Fatal {
+            self.streak = consecutive_errors;
+        }
         self.links.supervisor.tell(RecordTurn {
             agent: self.spec.id.clone(),
             verdict,
@@ -304,12 +316,39 @@ impl Turns {
                 outcome: verdict,
                 error: error.map(ErrorType::base),
                 error_type: error,
-                consecutive_errors: self.streak,
+                consecutive_errors,
                 turns: u64::from(turn),
                 response_chars: size.chars,
                 response_output_tokens: size.output_tokens,
             }),
         );
+    }
+
+    /// Tells the operator why a turn failed, in its type's words.
+    pub(super) fn tell_error(&self, turn: u32, error: ErrorType, why: Option<&str>) {
+        let label = error.label();
+        let text = match why {
+            Some(why) => format!("turn {turn}: {label}: {why}"),
+            None => format!("turn {turn}: {label}"),
+        };
+        self.links
+            .voice
+            .log(LogLevel::Warn, Some("turn_error"), text);
+    }
+
+    /// Closes a turn that was answered and that gg itself could not carry out.
+    pub(super) fn close_fatal(
+        &mut self,
+        turn: u32,
+        cause: String,
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd> {
+        self.answered += 1;
+        self.judge(turn, TurnVerdict::Fatal, None, size);
+        ControlFlow::Break(LoopEnd {
+            error: Some(cause),
+            ..LoopEnd::of(EndStatus::InternalError)
+        })
     }
 
     /// Closes a turn that was answered.

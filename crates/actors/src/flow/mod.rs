@@ -1,6 +1,6 @@
 //! The flow log: one line per message that passes between actors (architecture §4).
 //!
-//! A [`Tap`] is held by every link while `--flow` is on. A message is stamped when it is sent and
+//! A `Tap` is held by every link while `--flow` is on. A message is stamped when it is sent and
 //! becomes a line when its handler returns; a thread of its own writes the file, so that an actor
 //! pays a channel send. Without `--flow` there is no tap and nothing is stamped.
 //!
@@ -70,7 +70,7 @@ impl FlowWriter {
         let sent = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&sent);
         let thread = std::thread::Builder::new()
-            .name("flow".to_owned())
+            .name("gg-flow".to_owned())
             .spawn(move || write_lines(file, &inbox, &counter))?;
         let closing = lines.clone();
         Ok((

@@ -14,7 +14,7 @@ use vocab::ids::AgentId;
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{Acquire, Forget, RaiseDefect, Release, RunStopping, Stopping};
-use crate::panics::DeathWatch;
+use crate::panics::{self, DeathWatch};
 use crate::supervisor::Supervisor;
 pub use pool::Class;
 use pool::{Effect, Event, Pool};
@@ -98,6 +98,7 @@ impl Receive<Acquire> for Scheduler {
     type Reply = ResponseFuture<Result<Permit, Stopping>>;
 
     fn receive(&mut self, message: Acquire, _: &mut Context<Self>) -> Self::Reply {
+        panics::trip("scheduler");
         if self.stopping {
             return Box::pin(async { Err(Stopping) });
         }

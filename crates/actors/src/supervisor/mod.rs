@@ -12,6 +12,7 @@ mod ceilings;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use config::limits::Limits;
@@ -22,7 +23,7 @@ use vocab::ids::{AgentId, ModelId, Slug};
 use vocab::outcome::EndStatus;
 
 use crate::agent::{Agent, AgentSpec, LoopEnd};
-use crate::clock::RunClock;
+use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
@@ -37,6 +38,9 @@ use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
+
+/// How often agents that died without a word are looked for. Every other net reports at once.
+const SWEEP: Duration = Duration::from_secs(1);
 
 /// The shared actors an agent is introduced to.
 #[derive(Clone, Debug)]
@@ -67,6 +71,7 @@ pub struct Supervisor {
 
 #[derive(Debug)]
 struct Row {
+    spec: AgentSpec,
     link: Link<Agent>,
     ended: Option<LoopEnd>,
 }
@@ -145,6 +150,21 @@ impl Supervisor {
         }
     }
 
+    /// Net 3: an agent whose mailbox is closed and whose end nobody reported is gone. What it
+    /// reported before it stopped lies ahead in the mailbox, and the first report counts.
+    fn sweep(&self) {
+        let standing = self.registry.iter().filter(|(_, row)| row.ended.is_none());
+        for (agent, row) in standing {
+            if !row.link.leads_somewhere() {
+                self.own.tell(Ended {
+                    agent: agent.clone(),
+                    end: LoopEnd::panicked("actor gone".to_owned()),
+                    told: false,
+                });
+            }
+        }
+    }
+
     /// The run's end, once every agent has ended.
     fn settle(&mut self) {
         if self.registry.values().any(|row| row.ended.is_none()) {
@@ -188,6 +208,7 @@ impl Actor for Supervisor {
             let own = self.own.clone();
             context.run_later(left, move |_, _| own.tell(DeadlineMet));
         }
+        context.run_interval(SWEEP, |supervisor, _| supervisor.sweep());
     }
 }
 
@@ -215,7 +236,12 @@ impl Receive<Begin> for Supervisor {
             &self.own,
             self.tap.as_ref(),
         );
-        self.registry.insert(id, Row { link, ended: None });
+        let row = Row {
+            spec: self.root.clone(),
+            link,
+            ended: None,
+        };
+        self.registry.insert(id, row);
         if self.latches.canceled {
             self.broadcast(StopCause::Canceled);
         }
@@ -234,9 +260,20 @@ impl Receive<Boundary> for Supervisor {
     type Reply = ResponseFuture<Verdict>;
 
     fn receive(&mut self, ask: Boundary, _: &mut Context<Self>) -> Self::Reply {
-        let verdict =
-            self.ceilings
-                .boundary(&ask.agent, ask.turns, self.clock.elapsed(), self.latches);
+        panics::trip("supervisor");
+        let elapsed = self.clock.elapsed();
+        if let Some(left) = self.clock.left() {
+            self.voice.telemetry.tell(Keep {
+                agent: Some(ask.agent.clone()),
+                entry: Entry::Clock {
+                    elapsed_ms: millis(elapsed),
+                    remaining_ms: Some(millis(left)),
+                },
+            });
+        }
+        let verdict = self
+            .ceilings
+            .boundary(&ask.agent, ask.turns, elapsed, self.latches);
         let stopped_already = matches!(
             verdict,
             Verdict::Stop(EndStatus::InternalError | EndStatus::Canceled, _)
@@ -301,12 +338,19 @@ impl Receive<RaiseDefect> for Supervisor {
 impl Receive<Ended> for Supervisor {
     type Reply = ();
 
-    fn receive(&mut self, Ended { agent, end }: Ended, _: &mut Context<Self>) {
+    fn receive(&mut self, Ended { agent, end, told }: Ended, _: &mut Context<Self>) {
         let Some(row) = self.registry.get_mut(&agent) else {
             return;
         };
         if row.ended.is_some() {
             return;
+        }
+        if !told {
+            let voice = Voice {
+                agent: Some(agent.clone()),
+                ..self.voice.clone()
+            };
+            end.tell(&row.spec, &voice);
         }
         self.any_breach |= end.breach.is_some();
         self.mismatch |= end.mismatch;

@@ -2,8 +2,8 @@
 //!
 //! One file a family. A params type holds every figure as an `Option`, because a disabled
 //! capability owes no completeness; while it is on, a document that passed its check holds all
-//! that [`required_params`] names, and the accessors of [`Profile`](crate::profile::Profile) hand
-//! out whole policies.
+//! its shape requires, and the accessors of [`Profile`](crate::profile::Profile) hand out whole
+//! policies.
 //!
 //! What is written is judged whether a capability is on or off.
 
@@ -287,11 +287,6 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::ListDir,
     CapabilityId::Search,
 ];
-
-/// The params a capability must write while it is on.
-pub const fn required_params(id: CapabilityId) -> &'static [&'static str] {
-    params_shape(id).required
-}
 
 /// Refuses a capability that is on but not built.
 pub(crate) fn refuse_unavailable(report: &Report, spot: &crate::refusal::Spot, id: CapabilityId) {

@@ -11,7 +11,7 @@ use super::PromptError;
 pub(super) struct Embedded {
     pub(super) name: &'static str,
     pub(super) source: &'static str,
-    engine: OnceLock<Handlebars<'static>>,
+    engine: OnceLock<Result<Handlebars<'static>, PromptError>>,
 }
 
 impl Embedded {
@@ -23,16 +23,19 @@ impl Embedded {
         }
     }
 
+    /// Compiles it, where that has not been done.
+    pub(super) fn warm(&self) -> &Result<Handlebars<'static>, PromptError> {
+        self.engine.get_or_init(|| {
+            compile(self.source).map_err(|error| unparsed(self.name, self.source, &error))
+        })
+    }
+
     /// Renders it.
     pub(super) fn render(&self, variables: &impl Serialize) -> Result<String, PromptError> {
-        let engine = if let Some(engine) = self.engine.get() {
-            engine
-        } else {
-            let engine =
-                compile(self.source).map_err(|error| unparsed(self.name, self.source, &error))?;
-            self.engine.get_or_init(|| engine)
-        };
-        fill(engine, self.name, variables)
+        match self.warm() {
+            Ok(engine) => fill(engine, self.name, variables),
+            Err(error) => Err(error.clone()),
+        }
     }
 }
 

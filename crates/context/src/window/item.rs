@@ -15,16 +15,6 @@ pub enum Retention {
     Ephemeral,
 }
 
-impl Retention {
-    /// The word a prompt frame carries.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Ephemeral => "ephemeral",
-        }
-    }
-}
-
 /// The part of a request a message stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
@@ -34,17 +24,6 @@ pub enum Slot {
     Thread,
     /// The context-usage signal: last, and never part of the prefix.
     Signal,
-}
-
-impl Slot {
-    /// The word a prompt frame carries.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Thread => "thread",
-            Self::Signal => "signal",
-        }
-    }
 }
 
 /// The lines of a file that an item holds, from 1 as they were returned.

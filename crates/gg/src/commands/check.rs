@@ -15,9 +15,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         Ok(prepared) => {
             let mut text = String::new();
             for warning in &prepared.warnings {
-                let _ = writeln!(text, "warning: {warning}");
+                writeln!(text, "warning: {warning}").expect("a string takes any text");
             }
-            let _ = writeln!(text, "{}: ok", args.file.display());
+            writeln!(text, "{}: ok", args.file.display()).expect("a string takes any text");
             output::print(&text)?;
             Ok(DONE)
         }

@@ -11,7 +11,7 @@ use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
 
-use super::surroundings;
+use super::{BUILD, surroundings};
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
 use crate::demo::{document, folder, script};
@@ -38,6 +38,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let palette = Palette::new(output::stdout_wants_colour());
     let report = run::run(RunOptions {
         prepared,
+        build: BUILD,
         outputs: Outputs {
             stdout: Box::new(Tap::to_stdout(Narrator::new(palette))),
             tee: Some(Box::new(copy)),
@@ -55,9 +56,10 @@ fn closing(dir: &Path) -> String {
     let mut text = String::new();
     let page = dir.join("index.html");
     if page.exists() {
-        let _ = writeln!(text, "\nPlay it:    {}", file_url(&page));
+        writeln!(text, "\nPlay it:    {}", file_url(&page)).expect("a string takes any text");
     }
-    let _ = writeln!(text, "The stream: {}", dir.join(folder::STREAM).display());
+    writeln!(text, "The stream: {}", dir.join(folder::STREAM).display())
+        .expect("a string takes any text");
     text
 }
 
@@ -71,7 +73,7 @@ fn file_url(path: &Path) -> String {
                 url.push(char::from(*byte));
             }
             byte => {
-                let _ = write!(url, "%{byte:02X}");
+                write!(url, "%{byte:02X}").expect("a string takes any text");
             }
         }
     }

@@ -15,7 +15,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use actors::launch::Surroundings;
+use actors::launch::{Build, Surroundings};
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
@@ -65,6 +65,12 @@ fn read_document(file: &Path) -> anyhow::Result<Document> {
         read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
     config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
 }
+
+/// What a record says of this binary. Its build script finds the commit, where there is one.
+const BUILD: Build = Build {
+    version: env!("CARGO_PKG_VERSION"),
+    commit: option_env!("GG_COMMIT"),
+};
 
 /// What a launch meets beside its document: the mock script of the command line, and the gateway
 /// the environment names.

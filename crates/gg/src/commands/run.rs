@@ -10,7 +10,7 @@ use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::openrouter::{Credential, Endpoint};
 
-use super::{REFUSED, read_document, read_script, surroundings};
+use super::{BUILD, REFUSED, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
 use crate::output;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         Ok(prepared) => prepared,
         Err(refusals) => {
             output::complain(config::refusal::report(&refusals));
-            launch::refuse(&document, &refusals, outputs)
+            launch::refuse(&document, &refusals, BUILD, outputs)
                 .context("the refusal's stream cannot be written")?;
             return Ok(REFUSED);
         }
@@ -47,11 +47,12 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
     };
     let report = run::run(RunOptions {
         prepared,
+        build: BUILD,
         outputs,
         flow: options.flow,
         endpoint,
     })
-    .context("the session cannot start")?;
+    .context("the session failed")?;
     if let Some(error) = &report.error {
         output::complain(format_args!("gg: {}: {error}", report.status));
     }

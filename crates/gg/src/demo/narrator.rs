@@ -180,10 +180,11 @@ impl Narrator {
         let mut text = String::new();
         if event["outcome"] == "error" || event["outcome"] == "fatal" {
             let why = word(&event["errorType"]);
-            let _ = writeln!(text, "     {bad}the turn failed{off} {why}");
+            writeln!(text, "     {bad}the turn failed{off} {why}")
+                .expect("a string takes any text");
         }
         if let Some(usage) = self.usage.take() {
-            let _ = writeln!(text, "     {dim}{usage}{off}");
+            writeln!(text, "     {dim}{usage}{off}").expect("a string takes any text");
         }
         text
     }
@@ -211,7 +212,7 @@ impl Narrator {
             self.sums
         );
         if let Some(why) = event["error"].as_str() {
-            let _ = writeln!(text, "{}", plain(why));
+            writeln!(text, "{}", plain(why)).expect("a string takes any text");
         }
         text
     }
@@ -290,21 +291,22 @@ fn thousands(figure: u64) -> String {
 fn tail(into: &mut String, text: &str, dim: &str, off: &str) {
     let hidden = text.lines().count().saturating_sub(SHOWN_LINES);
     if hidden > 0 {
-        let _ = writeln!(into, "       {dim}({hidden} lines before){off}");
+        writeln!(into, "       {dim}({hidden} lines before){off}")
+            .expect("a string takes any text");
     }
     for line in text.lines().skip(hidden) {
-        let _ = writeln!(into, "       {dim}{}{off}", cut(line));
+        writeln!(into, "       {dim}{}{off}", cut(line)).expect("a string takes any text");
     }
 }
 
 /// The first lines of what a tool answered, indented.
 fn head(into: &mut String, text: &str, dim: &str, off: &str) {
     for line in text.lines().take(SHOWN_LINES) {
-        let _ = writeln!(into, "       {dim}{}{off}", cut(line));
+        writeln!(into, "       {dim}{}{off}", cut(line)).expect("a string takes any text");
     }
     let hidden = text.lines().count().saturating_sub(SHOWN_LINES);
     if hidden > 0 {
-        let _ = writeln!(into, "       {dim}({hidden} more lines){off}");
+        writeln!(into, "       {dim}({hidden} more lines){off}").expect("a string takes any text");
     }
 }
 

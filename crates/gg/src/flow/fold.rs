@@ -2,7 +2,7 @@
 //! once, with its count.
 //!
 //! A run repeats itself turn by turn, and a turn repeats itself inside (three events in a row), so
-//! folds nest. Always true: [`unfold`]ing gives the list back.
+//! folds nest. Always true: unfolding gives the list back.
 
 /// One step of a folded list.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -91,10 +91,10 @@ fn heading(log: &FlowLog, edges: usize) -> String {
             0 => "every message sent was handled".to_owned(),
             count => format!("{} sent and never handled", plural(count, "message")),
         };
-        let _ = writeln!(text, "{unhandled}");
+        writeln!(text, "{unhandled}").expect("a string takes any text");
     }
     for remark in &log.remarks {
-        let _ = writeln!(text, "note: {remark}");
+        writeln!(text, "note: {remark}").expect("a string takes any text");
     }
     text
 }
@@ -177,13 +177,14 @@ fn rows(log: &FlowLog, title: &str, edges: &[Edge]) -> String {
     for row in &cells {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if column < WORDS {
+            if column < WORDS {
                 write!(line, "{cell:<width$}  ")
             } else {
                 write!(line, "{cell:>width$}  ")
-            };
+            }
+            .expect("a string takes any text");
         }
-        let _ = writeln!(text, "{}", line.trim_end());
+        writeln!(text, "{}", line.trim_end()).expect("a string takes any text");
     }
     text
 }

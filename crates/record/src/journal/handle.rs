@@ -84,7 +84,7 @@ impl State {
 impl Journal {
     /// Opens a journal at a path, making its folder and replacing what stood there. A journal
     /// that cannot be opened is a stopped one.
-    pub fn start(path: &Path, ceiling_bytes: u64, header: Header, mask: Option<Mask>) -> Self {
+    pub fn start(path: &Path, ceiling_bytes: u64, header: Header, mask: Mask) -> Self {
         match open(path) {
             Ok((file, identity)) => {
                 let journal = Self::start_with(Box::new(file), ceiling_bytes, header, mask);
@@ -101,12 +101,7 @@ impl Journal {
     }
 
     /// As [`start`](Self::start), into any sink.
-    pub fn start_with(
-        sink: Box<dyn Sink>,
-        ceiling_bytes: u64,
-        header: Header,
-        mask: Option<Mask>,
-    ) -> Self {
+    pub fn start_with(sink: Box<dyn Sink>, ceiling_bytes: u64, header: Header, mask: Mask) -> Self {
         let (queue, incoming) = crossbeam_channel::bounded(QUEUE_BATCHES);
         let state = Arc::new(State::default());
         let writer = Writer::new(sink, ceiling_bytes, mask, Arc::clone(&state));

@@ -207,8 +207,7 @@ fn hex(address: &Address) -> String {
 
     let mut text = String::with_capacity(32);
     for byte in address {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
+        write!(text, "{byte:02x}").expect("a string takes any text");
     }
     text
 }

@@ -15,6 +15,7 @@ use vocab::message::{Message, ToolCall};
 
 use super::*;
 use crate::event::Origin;
+use crate::mask::Mask;
 
 /// A disk in memory, with as much room as a test leaves it.
 #[derive(Clone, Default)]
@@ -97,7 +98,7 @@ fn raw(json: &str) -> Arc<RawValue> {
 }
 
 fn journal(disk: &Disk) -> Journal {
-    Journal::start_with(Box::new(disk.clone()), ROOM, header(), None)
+    Journal::start_with(Box::new(disk.clone()), ROOM, header(), Mask::default())
 }
 
 fn root() -> AgentId {

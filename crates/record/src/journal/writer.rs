@@ -51,7 +51,7 @@ pub(super) struct Batch {
     body: Vec<u8>,
     /// `","run":"…"`
     run: Vec<u8>,
-    mask: Option<Mask>,
+    mask: Mask,
 }
 
 impl Batch {
@@ -90,9 +90,7 @@ impl Batch {
     fn close(&mut self) {
         self.bytes.push(b'}');
         json::keep_on_one_line(&mut self.bytes, self.line_start);
-        if let Some(mask) = &self.mask {
-            mask.apply(&mut self.bytes, self.line_start);
-        }
+        self.mask.apply_to_json(&mut self.bytes, self.line_start);
         self.bytes.push(b'\n');
     }
 }
@@ -124,12 +122,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
-        sink: Box<dyn Sink>,
-        ceiling: u64,
-        mask: Option<Mask>,
-        state: Arc<State>,
-    ) -> Self {
+    pub(super) fn new(sink: Box<dyn Sink>, ceiling: u64, mask: Mask, state: Arc<State>) -> Self {
         Self {
             sink,
             ceiling,

@@ -21,11 +21,11 @@ pub(super) struct Encoder {
     clock: Clock,
     digits: itoa::Buffer,
     seq: u64,
-    mask: Option<Mask>,
+    mask: Mask,
 }
 
 impl Encoder {
-    pub(super) fn new(session: &SessionId, mask: Option<Mask>) -> Self {
+    pub(super) fn new(session: &SessionId, mask: Mask) -> Self {
         let mut member = b",\"sessionId\":".to_vec();
         string(session.as_str(), &mut member);
         Self {
@@ -102,9 +102,7 @@ impl Encoder {
         let envelope = self.lines.len() - start;
         self.lines.extend_from_slice(fields);
         json::keep_on_one_line(&mut self.lines, start);
-        if let Some(mask) = &self.mask {
-            mask.apply(&mut self.lines, start);
-        }
+        self.mask.apply_to_json(&mut self.lines, start);
         if self.lines.len() - start >= LINE_CEILING_BYTES {
             let mut line = self.lines.split_off(start);
             json::clip(&mut line, envelope, LINE_CEILING_BYTES - 1);

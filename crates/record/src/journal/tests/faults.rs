@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn a_ceiling_stops_capture_and_is_never_passed(ceiling in 0u64..9000) {
         let disk = Disk::default();
-        let mut journal = Journal::start_with(Box::new(disk.clone()), ceiling, header(), None);
+        let mut journal = Journal::start_with(Box::new(disk.clone()), ceiling, header(), Mask::default());
         for number in 1..=4 {
             turn(&mut journal, number);
         }
@@ -98,7 +98,7 @@ fn a_journal_that_cannot_be_opened_is_a_stopped_one() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let path = file.join("replay.ndjson");
-    let mut journal = Journal::start(&path, ROOM, header(), None);
+    let mut journal = Journal::start(&path, ROOM, header(), Mask::default());
     assert_eq!(journal.stopped().as_deref(), Some("write_failed"));
     turn(&mut journal, 1);
     let report = journal.finish();
@@ -111,7 +111,7 @@ fn a_journal_makes_its_folder_and_replaces_an_older_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".gg/replay.ndjson");
     for turns in [3, 1] {
-        let mut journal = Journal::start(&path, ROOM, header(), None);
+        let mut journal = Journal::start(&path, ROOM, header(), Mask::default());
         for number in 1..=turns {
             turn(&mut journal, number);
         }
@@ -148,7 +148,12 @@ impl Sink for Gate {
 fn a_queue_that_overruns_stops_capture_and_never_the_run() {
     let (open, gate) = mpsc::channel::<()>();
     let disk = Disk::default();
-    let mut journal = Journal::start_with(Box::new(Gate(gate, disk.clone())), ROOM, header(), None);
+    let mut journal = Journal::start_with(
+        Box::new(Gate(gate, disk.clone())),
+        ROOM,
+        header(),
+        Mask::default(),
+    );
     for _ in 0..2 * QUEUE_BATCHES {
         journal.entry(None, Entry::CancelProbe { found: false });
     }

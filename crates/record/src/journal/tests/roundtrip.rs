@@ -249,7 +249,7 @@ fn every_kind_of_entry_comes_back() {
 #[test]
 fn the_credential_is_nowhere_in_it() {
     let disk = Disk::default();
-    let mask = crate::mask::Mask::new("sk-or-v1-secret");
+    let mask = Mask::new("sk-or-v1-secret");
     let mut journal = Journal::start_with(Box::new(disk.clone()), ROOM, header(), mask);
     let long = "sk-or-v1-secret ".repeat(100);
     journal.entry(Some(&root()), shell("echo sk-or-v1-secret", &long));

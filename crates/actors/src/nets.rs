@@ -1,0 +1,178 @@
+//! The three panic nets, each against a whole session in the process (03 §10.5, §10.6).
+//!
+//! A test arms a place, plays a session of a few commands, and reads the stream: whatever died,
+//! the session ends by itself, with one outcome for its agent, as gg's defect.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use provider::mock::Script;
+use serde_json::{Value, json};
+use vocab::outcome::EndStatus;
+
+use crate::launch::{self, Build, Surroundings};
+use crate::panics::tripping;
+use crate::run::{self, RunOptions, RunReport};
+use crate::telemetry::Outputs;
+
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Played {
+    report: io::Result<RunReport>,
+    stream: String,
+    journal: Vec<u8>,
+}
+
+impl Played {
+    fn lines(&self, kind: &str) -> Vec<Value> {
+        let lines = self.stream.lines();
+        lines
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|line| line["type"] == kind)
+            .collect()
+    }
+}
+
+/// Plays a session in which the place panics; `cancel` stops it after its first command.
+fn play(place: &'static str, cancel: bool) -> Played {
+    let folder = tempfile::tempdir().unwrap();
+    let script = json!({ "profiles": { "*": [
+        { "calls": [{ "tool": "shell", "arguments": { "command": "touch stop; sleep 0.3" } }] },
+        { "calls": [{ "tool": "list_dir", "arguments": {} }], "delayMs": 500 },
+        { "finish": "done" },
+    ]}});
+    let prepared = {
+        let document = document(folder.path(), cancel);
+        let document = config::parse(&document.to_string()).unwrap();
+        let surroundings = Surroundings {
+            mock_script: Some(Arc::new(Script::from_json(&script.to_string()).unwrap())),
+            base_url: "http://localhost:1".to_owned(),
+        };
+        launch::check(&document, &surroundings).unwrap()
+    };
+    tripping::arm(place);
+    let stdout = Buffer::default();
+    let report = run::run(RunOptions {
+        build: Build {
+            version: "0.0.0",
+            commit: None,
+        },
+        prepared,
+        outputs: Outputs {
+            stdout: Box::new(stdout.clone()),
+            tee: None,
+        },
+        flow: None,
+        endpoint: None,
+    });
+    let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
+    let journal = std::fs::read(folder.path().join(".gg/replay.ndjson")).unwrap();
+    Played {
+        report,
+        stream,
+        journal,
+    }
+}
+
+fn document(folder: &Path, cancel: bool) -> Value {
+    let mut document = json!({
+        "sessionId": "nets",
+        "workspaceDir": folder,
+        "prompt": "Go on.",
+        "modelWindows": { "mock/script": 100_000 },
+        "modelProviders": {},
+        "capabilitySet": {
+            "limits": { "maxParallel": 1, "replayMaxBytes": 1_000_000 },
+            "agents": [{
+                "slug": "root", "name": "Root", "modelId": "mock/script",
+                "capabilities": [
+                    { "id": "shell", "enabled": true, "implementation": "inline",
+                      "params": { "maxLines": 10, "maxChars": 1000 } },
+                    { "id": "list-dir", "enabled": true, "params": {} },
+                ],
+                "tools": ["shell", "list_dir"], "operations": [],
+            }],
+        },
+    });
+    if cancel {
+        document["cancelFile"] = json!(folder.join("stop"));
+    }
+    document
+}
+
+/// One outcome for the one agent, the defect named, exit code 1, and a record that says so.
+#[track_caller]
+fn ended_as_a_defect(played: &Played, cause: &str) {
+    let report = played.report.as_ref().unwrap();
+    assert_eq!(
+        (report.status, report.exit_code),
+        (EndStatus::InternalError, 1)
+    );
+    let error = report.error.as_deref().unwrap_or_default();
+    assert!(error.contains(cause), "{error}");
+    let ends: Vec<_> = played
+        .lines("agent_status")
+        .into_iter()
+        .filter(|status| status.get("endedAs").is_some())
+        .collect();
+    assert_eq!(ends.len(), 1, "{}", played.stream);
+    assert_eq!(ends[0]["endedAs"], "internal_error");
+    assert_eq!(ends[0]["status"], "failed");
+    assert_eq!(played.lines("session_ended").len(), 1);
+    assert_eq!(played.lines("session_ended")[0]["exitCode"], 1);
+    let replay = record::journal::read(&played.journal).unwrap();
+    assert_eq!(replay.agents.len(), 1);
+    assert_eq!(replay.agents[0].ended_as, Some(EndStatus::InternalError));
+}
+
+#[test]
+fn a_panic_in_a_turn_ends_the_agent_with_one_outcome() {
+    ended_as_a_defect(&play("turn", false), "tripped in turn");
+}
+
+#[test]
+fn a_panic_in_an_agents_handler_is_told_for_it() {
+    ended_as_a_defect(&play("agent", true), "tripped in agent");
+}
+
+#[test]
+fn a_panicking_scheduler_ends_the_run() {
+    ended_as_a_defect(&play("scheduler", false), "tripped in scheduler");
+}
+
+#[test]
+fn a_panicking_client_ends_the_run() {
+    ended_as_a_defect(&play("client", false), "tripped in client");
+}
+
+#[test]
+fn a_supervisor_that_dies_leaves_a_closing_line() {
+    let played = play("supervisor", false);
+    let report = played.report.as_ref().unwrap();
+    assert_eq!(report.exit_code, 1);
+    let last = played.stream.lines().last().unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    assert_eq!(last["type"], "session_ended");
+    assert_eq!(last["status"], "internal_error");
+}
+
+#[test]
+fn a_run_without_its_telemetry_ends_and_says_so() {
+    let played = play("telemetry", false);
+    let error = played.report.unwrap_err().to_string();
+    assert!(error.contains("telemetry died"), "{error}");
+}
