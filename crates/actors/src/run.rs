@@ -3,12 +3,12 @@
 //! One actix system, one arbiter. The frame itself owns what outlives every actor: the process
 //! groups that commands left, the signals, the flow log's thread.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use config::Launch;
@@ -81,6 +81,7 @@ pub struct Shared {
     pub(crate) mask: Mask,
     stores: Mutex<StoreIds>,
     warned_unpriced: AtomicBool,
+    blind: Mutex<HashSet<ModelId>>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -90,6 +91,21 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
+    /// A provider refused a model's pictures: none is sent to it for the rest of the run. Whether
+    /// that is news.
+    pub(crate) fn learn_blindness(&self, model: &ModelId) -> bool {
+        self.blind().insert(model.clone())
+    }
+
+    fn blind(&self) -> MutexGuard<'_, HashSet<ModelId>> {
+        self.blind.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a model may be sent pictures: one without declared modalities is tried.
+    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
+        self.launch.sees_images(model) && !self.blind().contains(model)
+    }
+
     /// The provider a model's requests name.
     pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
         let candidates = self.launch.model_providers.get(model)?;
@@ -176,6 +192,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         mask,
         stores: Mutex::default(),
         warned_unpriced: AtomicBool::new(false),
+        blind: Mutex::default(),
     });
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");

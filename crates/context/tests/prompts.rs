@@ -72,6 +72,11 @@ fn system_prompt_of_a_reviewer() {
 }
 
 #[test]
+fn what_is_left_of_a_picture() {
+    insta::assert_snapshot!(prompts::picture_removed("a.png: image/png").unwrap());
+}
+
+#[test]
 fn answer_to_a_reply_without_a_call() {
     let answers: Vec<_> = [EndingRole::Standard, EndingRole::Review]
         .map(|role| prompts::missing_call(EndingCall::of_role(role)).unwrap())
@@ -223,7 +228,9 @@ fn a_first_request_with_every_tool_stays_small() {
 #[test]
 fn every_name_a_template_asks_for_is_one_the_context_carries() {
     let mut context = serde_json::to_value(on()).unwrap();
-    context["this"] = Value::Null;
+    for name in ["this", "text"] {
+        context[name] = Value::Null;
+    }
     for (name, source) in prompts::templates() {
         for expression in expressions(source) {
             for path in expression.split_whitespace().filter(|word| is_path(word)) {

@@ -225,3 +225,45 @@ fn the_signal_comes_last_in_the_ids_and_costs_nothing() {
     window.set_signal(None);
     assert_eq!(window.ids().len(), 2);
 }
+
+#[test]
+fn a_stripped_picture_leaves_its_result_and_a_note() {
+    let picture = Image {
+        format: ImageFormat::Png,
+        bytes: vec![1; 30].into(),
+        dimensions: Some((1, 1)),
+    };
+    let mut window = Window::new(1_000, "[]");
+    window.set_system("s");
+    let result = |text: &str, images| Message::Tool {
+        call: "a".into(),
+        text: text.into(),
+        images,
+    };
+    window.push(NewItem::new(
+        Band::FileView,
+        1,
+        result("a.png", vec![picture]),
+    ));
+    window.push(NewItem::new(Band::ToolOutput, 1, result("plain", vec![])));
+    let (_, with_picture) = window.breakdown();
+    let before = window.ids();
+    assert_eq!(window.picture_bytes(), 40);
+    window.unlogged();
+
+    window
+        .strip_pictures(|text| Ok::<_, ()>(format!("{text}\n[gone]")))
+        .unwrap();
+    assert_eq!(window.picture_bytes(), 0);
+    let (_, without) = window.breakdown();
+    assert!(without < with_picture);
+    let after = window.ids();
+    assert_ne!(before[1], after[1]);
+    assert_eq!((before[0], before[2]), (after[0], after[2]));
+    let fresh = window.unlogged();
+    assert_eq!(fresh.len(), 1, "only what changed is reported again");
+    assert_eq!(fresh[0].message.text(), "a.png\n[gone]");
+    assert_eq!(fresh[0].message.answers(), Some(&"a".into()));
+    let sent = String::from_utf8(window.request_thread().to_vec()).unwrap();
+    assert!(!sent.contains("image_url"), "{sent}");
+}

@@ -256,6 +256,18 @@ impl Fault {
         }
     }
 
+    /// Whether a request with pictures was refused for them: too large a body, or a 4xx that speaks
+    /// of pictures (04 §3, R32). Asked only of requests that carry some.
+    pub fn refuses_pictures(&self) -> bool {
+        const WORDS: [&str; 4] = ["image", "picture", "vision", "multimodal"];
+        match self {
+            Self::Rejected { status: 413, .. } => true,
+            Self::Rejected { status, body } if (400..500).contains(status) => speaks(body, &WORDS),
+            Self::NotFound { body } => speaks(body, &WORDS),
+            _ => false,
+        }
+    }
+
     /// Replaces every occurrence of a secret in what the server said (R23).
     pub(crate) fn mask(mut self, secret: &str) -> Self {
         let text = match &mut self {
@@ -272,6 +284,11 @@ impl Fault {
         }
         self
     }
+}
+
+fn speaks(body: &str, words: &[&str]) -> bool {
+    let body = body.to_ascii_lowercase();
+    words.iter().any(|word| body.contains(word))
 }
 
 fn headline(what: &str, status: u16, provider: Option<&ProviderName>) -> String {
@@ -383,6 +400,22 @@ mod tests {
                 .to_string()
                 .starts_with("server failure (502) from `Acme`: ")
         );
+    }
+
+    #[test]
+    fn a_refusal_of_pictures_is_told_by_its_size_or_its_words() {
+        let refuses = |status, body: &str| {
+            Fault::of_status(status, None, body.as_bytes(), None).refuses_pictures()
+        };
+        assert!(refuses(413, "Payload Too Large"));
+        assert!(refuses(404, "No endpoints found that support image input"));
+        assert!(refuses(
+            400,
+            "At least one of the Image dimensions exceeds 8000 pixels"
+        ));
+        assert!(!refuses(400, "context length exceeded"));
+        assert!(!refuses(404, "no such model"));
+        assert!(!refuses(503, "the image service is down"));
     }
 
     #[test]

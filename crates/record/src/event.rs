@@ -13,7 +13,7 @@ use vocab::band::{Band, BandTokens};
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, Slug};
 use vocab::message::Role;
-use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, TurnVerdict};
+use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, Limit, TurnVerdict};
 use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
@@ -40,7 +40,7 @@ pub enum Event {
     /// Operator prose.
     Log(Log),
     /// A ceiling stopped an agent; directly precedes the return of its loop.
-    LimitExceeded(Breach),
+    LimitExceeded(LimitExceeded),
     /// A provider failed in a way worth counting.
     ProviderFault(ProviderFault),
     /// An incarnation opens.
@@ -129,6 +129,35 @@ pub struct Log {
     /// A stable word for readers that count: `retry`, `limits_armed`, `refusal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
+}
+
+/// See [`Event::LimitExceeded`]. Who observed it stands in the envelope.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitExceeded {
+    /// The ceiling.
+    pub limit: Limit,
+    /// Its value.
+    pub threshold: f64,
+    /// What was observed.
+    pub observed: f64,
+    /// Turns the agent had answered.
+    pub turns: f64,
+    /// Outcomes the error rate is taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<f64>,
+}
+
+impl From<&Breach> for LimitExceeded {
+    fn from(breach: &Breach) -> Self {
+        Self {
+            limit: breach.limit,
+            threshold: breach.threshold,
+            observed: breach.observed,
+            turns: breach.turns,
+            window: breach.window,
+        }
+    }
 }
 
 /// See [`Event::ProviderFault`].

@@ -36,7 +36,7 @@ pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, list};
 pub use paths::Place;
-pub use read::{FilePolicy, FileRead, Picture, TextRead, read};
+pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};
 pub use search::{Found, SearchMatch, search};
 
 use vocab::failure::Failure;

@@ -32,7 +32,12 @@ pub struct FilePolicy {
     pub read: Option<ReadPolicy>,
     /// Whether pictures ride results: false for a model that takes none.
     pub attach_images: bool,
+    /// Bytes of encoded pictures the next request still has room for (R32).
+    pub picture_room: u64,
 }
+
+/// Encoded pictures one request carries at most (R32).
+pub const REQUEST_PICTURES: u64 = 20 * 1024 * 1024;
 
 /// What a read found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,12 +161,16 @@ fn picture(
         } else {
             picture.bytes = bytes.len() as u64;
             picture.dimensions = image::dimensions(format, &bytes);
-            let dimensions = picture.dimensions;
-            picture.attached = Ok(Image {
+            let image = Image {
                 format,
                 bytes: bytes.into(),
-                dimensions,
-            });
+                dimensions: picture.dimensions,
+            };
+            picture.attached = if image.encoded_len() > policy.picture_room {
+                Err("the pictures in the window leave no room for it")
+            } else {
+                Ok(image)
+            };
         }
     }
     Ok(picture)

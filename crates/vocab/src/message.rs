@@ -45,6 +45,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// Bytes it takes in a request, base64-encoded.
+    pub fn encoded_len(&self) -> u64 {
+        (self.bytes.len() as u64).div_ceil(3) * 4
+    }
+
     /// The estimated charge: 85 and 170 for each tile of 512 pixels, or for each 128 KiB where the
     /// header cannot be read (02 §2).
     pub fn tokens(&self) -> u64 {

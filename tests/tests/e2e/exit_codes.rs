@@ -1,4 +1,4 @@
-//! The exit codes of 01 §1.1, a test a row that can happen yet.
+//! F95: the exit codes of 01 §1.1, a test a row that can happen yet.
 
 use serde_json::json;
 use tests::gateway::{Answer, Reply, Request, script, usage};
@@ -259,7 +259,7 @@ fn the_cost_ceiling_is_3() {
 }
 
 #[test]
-fn a_cost_ceiling_without_prices_warns_once_and_never_binds() {
+fn f86_a_cost_ceiling_without_prices_warns_once_and_never_binds() {
     let run = Run::builder()
         .with(|launch| launch.limit("maxCost", 0.01))
         .answers(turns((0..5).map(|_| {

@@ -97,8 +97,8 @@ fn f38_commands_read_the_end_of_input_at_once() {
 fn f40_output_without_bound_costs_no_memory() {
     let running = Run::builder()
         .answers(turns([
-            Answer::shell("timeout 1 yes"),
-            Answer::shell("head -c 1G /dev/zero"),
+            Answer::shell("timeout 5 yes"),
+            Answer::shell("head -c 2G /dev/zero"),
             Answer::shell("head -c 150M /dev/zero | tr '\\0' a"),
         ]))
         .start();

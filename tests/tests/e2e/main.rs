@@ -8,6 +8,7 @@
 mod ablation;
 mod bad_input;
 mod common;
+mod costs;
 mod disk_full;
 mod exit_codes;
 mod field_assembly;
@@ -19,5 +20,6 @@ mod human_log;
 mod kill9;
 mod long_session;
 mod mock;
+mod pictures;
 mod retry;
 mod signals;

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use actix::MailboxError;
 use context::modules::RosterRow;
 use context::window::{LoggedMessage, NewItem, Retention, Row, Slot};
 use context::{prompts, tokens};
@@ -16,7 +17,7 @@ use provider::request::{ModelRequest, ToolChoice};
 use provider::schedule::{CallError, Fault};
 use record::event::{
     AssistantMessage, CallDescriptor, ContextBreakdown, ContextMessage, Event, ImageDescriptor,
-    ModuleRow, Prompt, ResponseRejected, Usage,
+    LogLevel, ModuleRow, Prompt, ResponseRejected, Usage,
 };
 use record::journal::{
     Entry, FrameRegion, FrameRow, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord,
@@ -31,8 +32,9 @@ use vocab::usage::Figure;
 use super::LoopEnd;
 use super::surface::Called;
 use super::turns::{ReplySize, TurnClock, Turns};
+use crate::link::Link;
 use crate::messages::{AddCost, Complete, Completion, Keep};
-use crate::provider_client::CallFailure;
+use crate::provider_client::{CallFailure, ProviderClient};
 use crate::stop::StopCause;
 
 impl Turns {
@@ -51,22 +53,26 @@ impl Turns {
                 ..LoopEnd::of(EndStatus::InternalError)
             });
         };
+        if self.window.picture_bytes() > 0 && self.is_blind() {
+            // Another agent's request taught the run that this model takes none.
+            self.strip_pictures(turn)?;
+        }
         clock.dispatched();
-        let answer = client.ask(Complete {
-            agent: self.spec.id.clone(),
-            profile: self.spec.profile.slug.clone(),
-            turn,
-            request: ModelRequest {
-                thread: self.window.request_thread(),
-                signal: None,
-                toolset: Arc::clone(&self.surface.toolset),
-                tool_choice: ToolChoice::Auto,
-            },
-            stop: self.stop.clone(),
-        });
-        let request = self.request_record();
-        let sent = self.window.ids();
-        let (answer, ()) = tokio::join!(answer, self.report_window(turn));
+        let answer = self.ask(&client, turn);
+        let mut request = self.request_record();
+        let mut sent = self.window.ids();
+        let (mut answer, ()) = tokio::join!(answer, self.report_window(turn));
+        if let Ok(Err(CallFailure::Failed(error))) = &answer
+            && self.window.picture_bytes() > 0
+            && error.fault.refuses_pictures()
+        {
+            self.go_blind(turn, error, request)?;
+            let again = self.ask(&client, turn);
+            request = self.request_record();
+            sent = self.window.ids();
+            self.report_messages(turn);
+            answer = again.await;
+        }
         let duration_ms = clock.answered();
         match answer {
             Ok(Ok(completion)) => {
@@ -81,6 +87,69 @@ impl Turns {
                 error: Some(format!("the model client died: {}", crate::panics::last())),
                 ..LoopEnd::of(EndStatus::InternalError)
             }),
+        }
+    }
+
+    /// Sends the window as it stands; the request is on its way before the answer is awaited.
+    fn ask(
+        &self,
+        client: &Link<ProviderClient>,
+        turn: u32,
+    ) -> impl Future<Output = Result<Result<Completion, CallFailure>, MailboxError>> + use<> {
+        client.ask(Complete {
+            agent: self.spec.id.clone(),
+            profile: self.spec.profile.slug.clone(),
+            turn,
+            request: ModelRequest {
+                thread: self.window.request_thread(),
+                signal: None,
+                toolset: Arc::clone(&self.surface.toolset),
+                tool_choice: ToolChoice::Auto,
+            },
+            stop: self.stop.clone(),
+        })
+    }
+
+    fn is_blind(&self) -> bool {
+        !self.shared.shows_images(&self.spec.profile.model_id)
+    }
+
+    /// The provider refused the pictures: the run learns that the model takes none, and the same
+    /// turn goes on without them (04 §3).
+    fn go_blind(
+        &mut self,
+        turn: u32,
+        error: &CallError,
+        request: RequestRecord,
+    ) -> ControlFlow<LoopEnd> {
+        let model = &self.spec.profile.model_id;
+        let why = self.shared.mask.apply(&error.to_string()).into_owned();
+        if self.shared.learn_blindness(model) {
+            self.links.voice.log(
+                LogLevel::Warn,
+                Some("blind"),
+                format!("model `{model}` is sent no more pictures: {why}"),
+            );
+        }
+        let record = error_record(error, &why);
+        self.keep(Entry::ModelError {
+            request,
+            error: Box::new(ModelErrorRecord {
+                kind: ModelErrorKind::ImageUnsupported,
+                ..record
+            }),
+        });
+        self.strip_pictures(turn)
+    }
+
+    fn strip_pictures(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
+        self.surface.files.attach_images = false;
+        match self.window.strip_pictures(prompts::picture_removed) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                let cause = format!("a notice does not render: {error}");
+                self.close_fatal(turn, cause, ReplySize::default())
+            }
         }
     }
 
@@ -154,10 +223,12 @@ impl Turns {
             response: response_record(&reply),
             latency_ms: duration_ms,
         });
+        let frame = self.frame();
         let reply_id = self.push_reply(turn, &reply, estimate);
         self.report_messages(turn);
         self.report_prompt(
             turn,
+            frame,
             Prompt {
                 messages: sent,
                 reply: reply_id,
@@ -278,8 +349,10 @@ impl Turns {
     /// A reply cut at the output cap: logged and paid for, never entering the window.
     fn rejected(&mut self, turn: u32, capped: &Discarded, sent: Vec<MessageId>, duration_ms: u64) {
         let accounted = self.account(capped.usage.as_ref(), tokens::count(&capped.content));
+        let frame = self.frame();
         self.report_prompt(
             turn,
+            frame,
             Prompt {
                 messages: sent,
                 reply: None,
@@ -336,17 +409,22 @@ impl Turns {
         usage.map(|usage| price::account(usage, estimate, prices))
     }
 
+    /// The window as the request renders it: taken before its reply enters.
+    fn frame(&mut self) -> Entry {
+        let frame = self.window.since(self.framed);
+        self.framed = frame.cursor;
+        Entry::PromptFrame {
+            keep: frame.keep,
+            push: frame.rows.into_iter().map(frame_row).collect(),
+        }
+    }
+
     /// One exchange, and the window it was made from.
-    fn report_prompt(&mut self, turn: u32, prompt: Prompt) {
+    fn report_prompt(&self, turn: u32, frame: Entry, prompt: Prompt) {
         self.links
             .voice
             .say_in_turn(turn, Event::Prompt(Box::new(prompt)));
-        let frame = self.window.since(self.framed);
-        self.framed = frame.cursor;
-        self.keep(Entry::PromptFrame {
-            keep: frame.keep,
-            push: frame.rows.into_iter().map(frame_row).collect(),
-        });
+        self.keep(frame);
     }
 
     /// Emits a usage delta and tells the ceilings its price. A reply without usage is one too: its

@@ -6,7 +6,7 @@ use config::profile::Profile;
 use context::prompts::{ReadFile, Shell, SystemContext};
 use provider::request::{Toolset, toolset};
 use record::event::AgentSurface;
-use tools::FilePolicy;
+use tools::{FilePolicy, REQUEST_PICTURES};
 use vocab::operations::EndingRole;
 use vocab::tools::{EndingCall, ReadMode, ShellMode, ToolName, definition, ending_definition};
 
@@ -56,6 +56,7 @@ impl Surface {
             files: FilePolicy {
                 read: profile.read(),
                 attach_images,
+                picture_room: REQUEST_PICTURES,
             },
         }
     }

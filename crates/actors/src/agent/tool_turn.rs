@@ -12,7 +12,7 @@ use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
 use tokio::time::Instant;
-use tools::{Call, Done, Halt, shell};
+use tools::{Call, Done, FilePolicy, Halt, REQUEST_PICTURES, shell};
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::{Image, Message, ToolCall};
@@ -159,7 +159,10 @@ impl Turns {
 
     async fn run_file_call(&mut self, call: Call) -> Answer {
         let place = self.place();
-        let policy = self.surface.files;
+        let policy = FilePolicy {
+            picture_room: REQUEST_PICTURES.saturating_sub(self.window.picture_bytes()),
+            ..self.surface.files
+        };
         let halt = Halt::default();
         let halted = halt.clone();
         let mut work =

@@ -107,7 +107,7 @@ impl Turns {
         let surface = Surface::resolve(
             &spec.profile,
             spec.role,
-            shared.launch.sees_images(&spec.profile.model_id),
+            shared.shows_images(&spec.profile.model_id),
         );
         let window = Window::new(spec.window_limit, surface.toolset.json.get());
         Self {
@@ -280,7 +280,7 @@ impl Turns {
                 breach.limit, breach.threshold, breach.observed
             ),
         );
-        voice.say(Event::LimitExceeded(breach.clone()));
+        voice.say(Event::LimitExceeded(breach.into()));
     }
 
     /// Records the judgement of one model call: for the ceilings and for the record.

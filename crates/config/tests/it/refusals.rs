@@ -81,9 +81,8 @@ fn what_is_not_built_is_refused_by_name() {
     insta::assert_snapshot!(report(&document.check().refusals));
 }
 
-/// F92.
 #[test]
-fn every_limit_at_its_odd_values() {
+fn f92_every_limit_at_its_odd_values() {
     const WHOLES: &[&str] = &[
         "maxParallel",
         "replayMaxBytes",

@@ -79,3 +79,11 @@ pub(super) struct MissingCall<'a> {
     /// The calls that end the agent, in offered order.
     pub(super) endings: &'a [EndingCall],
 }
+
+/// What `picture_removed` may reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PictureRemoved<'a> {
+    /// The text that stood beside the picture.
+    pub(super) text: &'a str,
+}

@@ -19,6 +19,10 @@ static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
     "system_tool_calling",
     include_str!("../../../../templates/system_tool_calling.hbs"),
 );
+static PICTURE_REMOVED: Embedded = Embedded::new(
+    "picture_removed",
+    include_str!("../../../../templates/picture_removed.hbs"),
+);
 static MISSING_CALL: Embedded = Embedded::new(
     "missing_call",
     include_str!("../../../../templates/missing_call.hbs"),
@@ -89,6 +93,11 @@ pub fn check_override(source: &str) -> Result<(), String> {
     template::parse(OVERRIDE, source).map_err(|error| error.to_string())
 }
 
+/// The text of a message whose picture a provider refused: what stood beside it, and a note.
+pub fn picture_removed(text: &str) -> Result<String, PromptError> {
+    PICTURE_REMOVED.render(&context::PictureRemoved { text })
+}
+
 /// Answers a reply that called no tool (`missing_completion_no_call`).
 pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
     MISSING_CALL.render(&context::MissingCall { endings })
@@ -96,7 +105,7 @@ pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
 
 /// Every embedded template: its name, and its source as a console shows it.
 pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [&SYSTEM_TOOL_CALLING, &MISSING_CALL]
+    [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
         .into_iter()
         .map(|template| (template.name, template.source))
 }

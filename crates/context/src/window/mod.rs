@@ -23,7 +23,7 @@ use std::sync::Arc;
 use provider::request::{Snapshot, Thread};
 use vocab::band::{Band, BandTokens};
 use vocab::ids::{CallId, MessageId};
-use vocab::message::Message;
+use vocab::message::{Image, Message};
 
 pub use fingerprint::fingerprint;
 pub use item::{Cursor, Delta, Item, LoggedMessage, NewItem, Region, Retention, Row, Slot};
@@ -50,6 +50,8 @@ pub struct Window {
     logged: usize,
     /// Counts what breaks the append-only rule, so that cursors notice.
     generation: u64,
+    /// Bytes of the encoded pictures among the items.
+    picture_bytes: u64,
 }
 
 /// The offered tools as sent, until somebody asks what they cost.
@@ -78,6 +80,7 @@ impl Window {
             pool: HashSet::new(),
             logged: 0,
             generation: 0,
+            picture_bytes: 0,
         }
     }
 
@@ -117,6 +120,7 @@ impl Window {
         self.ids.push(id);
         self.calls
             .extend(item.message.calls().iter().map(|call| call.id.clone()));
+        self.picture_bytes += pictures(&item.message);
         self.items.push(item);
         id
     }
@@ -244,6 +248,38 @@ impl Window {
         self.signal.as_ref().map(|item| item.row(Slot::Signal))
     }
 
+    /// Bytes of encoded pictures a request carries (R32).
+    pub const fn picture_bytes(&self) -> u64 {
+        self.picture_bytes
+    }
+
+    /// Takes every picture out and keeps each message's pairing; `reworded` makes the text that
+    /// stays of the one that stood beside it. One of the few edits of what was sent (02 §1.3).
+    pub fn strip_pictures<E>(
+        &mut self,
+        reworded: impl Fn(&str) -> Result<String, E>,
+    ) -> Result<(), E> {
+        for item in &mut self.items {
+            let bare = match &*item.message {
+                Message::Tool { call, text, images } if !images.is_empty() => Message::Tool {
+                    call: call.clone(),
+                    text: reworded(text)?.into(),
+                    images: Vec::new(),
+                },
+                Message::User { text, images } if !images.is_empty() => Message::User {
+                    text: reworded(text)?.into(),
+                    images: Vec::new(),
+                },
+                _ => continue,
+            };
+            item.id = fingerprint(&bare);
+            item.message = bare.into();
+            item.tokens = None;
+        }
+        self.rebuild();
+        Ok(())
+    }
+
     /// Serializes the window anew from its system slot and items, and sums it up again; what was
     /// counted stays counted, what was reported stays reported. For the exceptions to the
     /// append-only rule.
@@ -251,11 +287,13 @@ impl Window {
         self.thread = Thread::new();
         self.ids.clear();
         self.calls.clear();
+        self.picture_bytes = 0;
         for item in self.system.iter().chain(&self.items) {
             self.thread.push(&item.message);
             self.ids.push(item.id);
             self.calls
                 .extend(item.message.calls().iter().map(|call| call.id.clone()));
+            self.picture_bytes += pictures(&item.message);
         }
         self.bands = BandTokens::default();
         if let Toolset::Counted(tokens) = self.toolset {
@@ -289,6 +327,10 @@ impl Item {
             message: self.message.clone(),
         }
     }
+}
+
+fn pictures(message: &Message) -> u64 {
+    message.images().iter().map(Image::encoded_len).sum()
 }
 
 fn admit(new: NewItem) -> Item {

@@ -1,5 +1,9 @@
 //! From a stream's text to its lines, each an object with a sound envelope.
 
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{Ending, Found, rule};
@@ -125,6 +129,9 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
                 continue;
             }
         };
+        for key in repeated_keys(text) {
+            found.add(number, rule::FRAMING, format!("`{key}` stands twice"));
+        }
         let mut line = Line {
             number,
             kind: String::new(),
@@ -157,6 +164,37 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
         lines.push(line);
     }
     lines
+}
+
+/// Keys of an object's text that stand in it more than once: readers disagree on which counts.
+fn repeated_keys(text: &str) -> Vec<String> {
+    struct Keys(Vec<String>);
+
+    impl<'de> Deserialize<'de> for Keys {
+        fn deserialize<D: Deserializer<'de>>(object: D) -> Result<Self, D::Error> {
+            object.deserialize_map(Self(Vec::new()))
+        }
+    }
+
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Self;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self, A::Error> {
+            let mut seen = HashSet::new();
+            while let Some((key, IgnoredAny)) = fields.next_entry::<String, IgnoredAny>()? {
+                if !seen.insert(key.clone()) {
+                    self.0.push(key);
+                }
+            }
+            Ok(self)
+        }
+    }
+
+    serde_json::from_str(text).map_or_else(|_| Vec::new(), |Keys(repeated)| repeated)
 }
 
 fn envelope(line: &mut Line, found: &mut Found) {

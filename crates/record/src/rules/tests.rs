@@ -417,6 +417,8 @@ fn framing_is_a_matter_of_the_text() {
     assert_eq!(broken(good.replacen('\n', "\n\n", 1)), Some(rule::FRAMING));
     assert_eq!(broken(good.replacen('{', "[{", 1)), Some(rule::FRAMING));
     assert_eq!(broken(format!("17\n{good}")), Some(rule::FRAMING));
+    let twice = good.replacen("\"seq\":1}", "\"seq\":1,\"seq\":1}", 1);
+    assert_eq!(broken(twice), Some(rule::FRAMING));
     let long = "x".repeat(crate::stream::LINE_CEILING_BYTES);
     let grown = good.replacen("\"brief\":\"b\"", &format!("\"brief\":\"{long}\""), 1);
     assert_eq!(broken(grown), Some(rule::FRAMING));

@@ -11,6 +11,7 @@ const CAPPED: FilePolicy = FilePolicy {
         line_cap: 3,
     }),
     attach_images: true,
+    picture_room: REQUEST_PICTURES,
 };
 const UNLIMITED: FilePolicy = FilePolicy {
     read: Some(ReadPolicy {
@@ -18,6 +19,7 @@ const UNLIMITED: FilePolicy = FilePolicy {
         line_cap: 3,
     }),
     attach_images: true,
+    picture_room: REQUEST_PICTURES,
 };
 
 fn folder(contents: impl AsRef<[u8]>) -> TempDir {
@@ -201,6 +203,17 @@ fn a_picture_is_attached_or_described() {
         "f: image/png, 640x480, 1,500 bytes; not attached: the model takes no pictures"
     );
     assert!(described.images.is_empty());
+
+    // 1,500 bytes are 2,000 encoded.
+    for (picture_room, attached) in [(2_000, 1), (1_999, 0)] {
+        let policy = FilePolicy {
+            picture_room,
+            ..CAPPED
+        };
+        let read = done(&folder(&png), policy, None, None).unwrap();
+        assert_eq!(read.images.len(), attached);
+        assert_eq!(read.text.contains("leave no room"), attached == 0);
+    }
 
     png.resize(MAX_PICTURE as usize + 1, 0);
     let large = done(&folder(&png), CAPPED, None, None).unwrap();
