@@ -1,9 +1,5 @@
 //! The fake gateway itself, read by a client that knows nothing but sockets.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "a test may block and panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -17,6 +17,7 @@ pub mod messages;
 mod nets;
 pub mod panics;
 pub mod provider_client;
+mod repository;
 pub mod run;
 pub mod scheduler;
 mod signals;

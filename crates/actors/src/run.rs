@@ -518,13 +518,27 @@ async fn epilogue(
         capture_bytes: journal.bytes,
         capture_stopped: journal.stopped,
     };
-    let stream = telemetry
-        .ask(Conclude {
-            conclusion,
-            error: end.error.clone(),
-        })
-        .await
-        .map_err(gone)?;
+    let conclude = Conclude {
+        conclusion,
+        error: end.error.clone(),
+    };
+    let stream = tokio::select! {
+        stream = telemetry.ask(conclude) => stream.map_err(gone)?,
+        // The stream waits for its reader, however slow; a reader that has stopped may not keep
+        // the process from ending.
+        () = signals.insisted() => {
+            let why = "stdout is not being read: the last lines of the stream are lost";
+            return Ok(RunReport {
+                exit_code: exit_code(EndStatus::InternalError, true, false, false),
+                status: EndStatus::InternalError,
+                error: Some(why.to_owned()),
+                stream: StreamReport {
+                    error: Some(why.to_owned()),
+                    ..StreamReport::default()
+                },
+            });
+        }
+    };
     Ok(RunReport {
         exit_code: code,
         status,

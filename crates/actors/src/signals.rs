@@ -8,6 +8,7 @@
 //! full disk. Caught and not ignored: commands start with it as it was.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,7 +19,11 @@ pub(crate) struct Signals {
     terminate: Signal,
     quit: Signal,
     hangup: Option<Signal>,
+    seen: u32,
 }
+
+/// From the second signal to leaving without what stdout has not taken.
+const INSISTED: Duration = Duration::from_secs(3);
 
 impl Signals {
     pub(crate) fn listen() -> io::Result<Self> {
@@ -34,6 +39,7 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             quit: signal(SignalKind::quit())?,
             hangup,
+            seen: 0,
         })
     }
 
@@ -45,12 +51,22 @@ impl Signals {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
+        let name = tokio::select! {
             _ = self.interrupt.recv() => "SIGINT",
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.quit.recv() => "SIGQUIT",
             _ = hangup => "SIGHUP",
+        };
+        self.seen += 1;
+        name
+    }
+
+    /// Resolves some time after the second signal: whoever sent it waits no longer.
+    pub(crate) async fn insisted(&mut self) {
+        while self.seen < 2 {
+            self.next().await;
         }
+        tokio::time::sleep(INSISTED).await;
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a run reads of its workspace's git repository, and the one line it leaves there.
 //!
-//! No git is run for it: a start may not cost a process. A linked work tree is followed to the
-//! repository it belongs to.
+//! No git is run for it: a start may not cost a process.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::repository::{Repository, read_regular};
 
 /// The pattern that keeps gg's own folder out of commits and of `git status`.
 const PATTERN: &str = "/.gg/";
@@ -13,9 +14,10 @@ const PATTERN: &str = "/.gg/";
 /// Adds `/.gg/` to the repository's `info/exclude` where it lacks the line (01 §1). A workspace
 /// without a repository is left as it is.
 pub(crate) fn exclude_from_git(dir: &Path) -> io::Result<()> {
-    let Some(exclude) = git_dir(dir).map(|git| git.join("info/exclude")) else {
+    let Some(repository) = Repository::of(dir) else {
         return Ok(());
     };
+    let exclude = repository.common.join("info/exclude");
     let present = match read_regular(&exclude) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -43,53 +45,7 @@ pub(crate) fn exclude_from_git(dir: &Path) -> io::Result<()> {
 
 /// The commit a workspace stands at; `None` where there is none.
 pub(crate) fn git_head(dir: &Path) -> Option<String> {
-    let common = git_dir(dir)?;
-    let own = match read_text(dir.join(".git")) {
-        Ok(pointer) => dir.join(pointer.strip_prefix("gitdir:")?.trim()),
-        Err(_) => common.clone(),
-    };
-    let head = read_text(own.join("HEAD")).ok()?;
-    let Some(reference) = head.trim().strip_prefix("ref: ") else {
-        return Some(head.trim().to_owned());
-    };
-    if let Ok(commit) = read_text(common.join(reference)) {
-        return Some(commit.trim().to_owned());
-    }
-    let packed = read_text(common.join("packed-refs")).ok()?;
-    packed
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .find(|(_, name)| *name == reference)
-        .map(|(commit, _)| commit.to_owned())
-}
-
-/// The repository folder that a work tree's shared files live in.
-fn git_dir(dir: &Path) -> Option<PathBuf> {
-    let dot_git = dir.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let pointer = read_text(&dot_git).ok()?;
-    let own = dir.join(pointer.strip_prefix("gitdir:")?.trim());
-    match read_text(own.join("commondir")) {
-        Ok(common) => Some(own.join(common.trim())),
-        Err(_) => Some(own),
-    }
-}
-
-fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
-    String::from_utf8(read_regular(path)?).map_err(io::Error::other)
-}
-
-/// Reads a regular file. A pipe or a device may keep a reader for ever; a file of a repository is
-/// neither.
-fn read_regular(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let path = path.as_ref();
-    if !fs::metadata(path)?.is_file() {
-        let why = format!("`{}` is no regular file", path.display());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    }
-    fs::read(path)
+    Repository::of(dir)?.head()
 }
 
 #[cfg(test)]

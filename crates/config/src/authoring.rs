@@ -17,7 +17,7 @@ use crate::profile::Profile;
 /// What a starting document is about.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Absolute path of the workspace.
+    /// Absolute path of the workspace, in UTF-8: a document is text.
     pub workspace_dir: PathBuf,
     /// The root's model.
     pub model_id: ModelId,
@@ -33,7 +33,7 @@ pub struct Start {
 /// the seed figures of 01 §5 written out. It passes its check if the parts given do.
 pub fn starter(start: &Start) -> String {
     let mut text = serde_json::to_string_pretty(&launch(start))
-        .expect("a launch has text keys and no failing serializer");
+        .expect("a launch has text keys, and its path is UTF-8");
     text.push('\n');
     text
 }

@@ -5,6 +5,7 @@
 //! the exit code. Any other failure to write is an error with a sentence.
 
 use std::fmt::Display;
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -43,17 +44,30 @@ pub(crate) fn deliver(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
 }
 
 /// Writes a file beside its place, then moves it there, so that a full disk leaves the old one.
+///
+/// A link is followed and stays. A device or a pipe is written to: moving a file over it would
+/// take it from everybody who uses it.
 pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
+    let unwritten = || format!("`{}` cannot be written", file.display());
+    if std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return OpenOptions::new()
+            .write(true)
+            .open(file)
+            .and_then(|mut open| write_quietly(&mut open, bytes))
+            .with_context(unwritten);
+    }
+    // What does not exist yet cannot be resolved; its own path is where it goes.
+    let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let mut beside = place.as_os_str().to_owned();
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
     std::fs::write(&beside, bytes)
-        .and_then(|()| std::fs::rename(&beside, file))
+        .and_then(|()| std::fs::rename(&beside, &place))
         .inspect_err(|_| {
             // What is left of a failed write is of no use; the error below is what matters.
             std::fs::remove_file(&beside).ok();
         })
-        .with_context(|| format!("`{}` cannot be written", file.display()))
+        .with_context(unwritten)
 }
 
 #[cfg(test)]
@@ -86,6 +100,30 @@ mod tests {
         replace_file(&file, b"two").unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_and_a_pipe_stay_what_they_are() {
+        use std::io::Read as _;
+
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("target"), dir.path().join("link"));
+        std::fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        replace_file(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+
+        let (mut reader, writer) = io::pipe().unwrap();
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&writer);
+        let pipe = dir.path().join("pipe");
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{descriptor}"), &pipe).unwrap();
+        replace_file(&pipe, b"through").unwrap();
+        drop(writer);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "through");
+        assert!(pipe.is_symlink());
     }
 
     #[test]

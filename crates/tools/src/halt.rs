@@ -50,7 +50,7 @@ impl<R: io::Read> io::Read for HaltingReader<'_, R> {
 }
 
 /// What a call answers that was stopped before it was done.
-pub(crate) fn halted() -> Failure {
+pub fn halted() -> Failure {
     Failure::new(
         FailureClass::LimitExceeded,
         "stopped before it was done; the run is ending",

@@ -32,7 +32,7 @@ pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,
 };
-pub use halt::Halt;
+pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, list};
 pub use paths::Place;

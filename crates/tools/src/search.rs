@@ -89,6 +89,7 @@ pub fn search(call: &call::Search, place: &Place, halt: &Halt) -> Result<Found, 
         matcher,
         searcher: searcher(),
         limit: usize::try_from(call.limit).unwrap_or(usize::MAX),
+        own: place.root.join(".gg"),
         halt,
         found: Found::default(),
     };
@@ -139,6 +140,9 @@ struct Hunt<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     limit: usize,
+    /// gg's own folder of the workspace. Its journal holds every call and result of the run, so
+    /// that each search would find itself. Named by the call it is searched.
+    own: PathBuf,
     halt: &'a Halt,
     found: Found,
 }
@@ -146,11 +150,14 @@ struct Hunt<'a> {
 impl Hunt<'_> {
     /// Searches a tree in path order. `shown` is the path its files are shown under.
     fn tree(&mut self, top: &Path, shown: Option<&Path>) -> Result<(), Failure> {
+        let own = self.own.clone();
         let walk = WalkBuilder::new(top)
             .hidden(false)
             .require_git(false)
             .git_global(false)
-            .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git")
+            .filter_entry(move |entry| {
+                entry.depth() == 0 || entry.file_name() != ".git" && entry.path() != own
+            })
             .sort_by_file_name(Ord::cmp)
             .build();
         for entry in walk {

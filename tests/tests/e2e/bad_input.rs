@@ -297,3 +297,35 @@ fn a_journal_that_the_agent_removed_is_told() {
     assert_eq!(run.summary()["captureStopped"], "write_failed");
     says(&run.stderr, &["removed or replaced"]);
 }
+
+#[test]
+fn a_document_without_an_end_is_refused() {
+    for arguments in [["run", "/dev/zero"], ["check", "/dev/full"]] {
+        let output = gg(arguments.map(std::ffi::OsStr::new));
+        assert_eq!(output.status.code(), Some(1));
+        says(&String::from_utf8(output.stderr).unwrap(), &["larger than"]);
+    }
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_in_a_sentence() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join(std::ffi::OsStr::from_bytes(b"w\xffw"));
+    std::fs::create_dir(&odd).unwrap();
+    let document = folder.path().join("launch.json");
+    let new = [
+        "new".as_ref(),
+        document.as_os_str(),
+        "--workspace".as_ref(),
+        odd.as_os_str(),
+    ];
+    let demo = ["demo".as_ref(), odd.as_os_str()];
+    for output in [gg(new), gg(demo)] {
+        assert_eq!(output.status.code(), Some(1));
+        says(&String::from_utf8(output.stderr).unwrap(), &["UTF-8"]);
+    }
+    assert!(!document.exists());
+    assert_eq!(std::fs::read_dir(&odd).unwrap().count(), 0);
+}

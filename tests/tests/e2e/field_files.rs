@@ -245,3 +245,19 @@ fn failures_of_file_tools_have_their_classes() {
     );
     assert_eq!(run.file("a.txt"), "one\n");
 }
+
+#[test]
+fn a_search_does_not_find_itself_in_the_journal() {
+    let search = |path: &str| Answer::call("search", json!({ "query": "needle", "path": path }));
+    let run = Run::builder()
+        .file("a.txt", "needle\n")
+        .file("deep/.gg/b.txt", "needle\n")
+        .answers(turns([search("."), search(".gg")]))
+        .run();
+    run.ended(0, "completed");
+    let results = run.results("search");
+    let found = results[0]["preview"].as_str().unwrap();
+    assert_eq!(found, "a.txt:1: needle\ndeep/.gg/b.txt:1: needle");
+    let named = results[1]["preview"].as_str().unwrap();
+    assert!(named.starts_with(".gg/replay.ndjson:"), "{named}");
+}

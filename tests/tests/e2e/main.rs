@@ -3,11 +3,7 @@
 //! One file a kind of case. A test is a launch, a script of replies and what must have happened;
 //! what must hold after every run is checked by the harness. No test asserts how long something
 //! took, only its order, what a timer cannot undercut, and that it did not hang.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "a test may block and panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
 mod bad_input;

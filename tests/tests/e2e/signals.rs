@@ -173,3 +173,42 @@ fn a_hangup_that_was_ignored_from_the_start_stays_ignored() {
     assert!(run.stdout.contains("SIGTERM"), "{}", run.describe());
     assert!(!run.stdout.contains("SIGHUP"), "{}", run.describe());
 }
+
+#[test]
+fn a_reader_that_stopped_does_not_keep_the_run_from_ending() {
+    use std::process::{Command, Stdio};
+
+    // A pipe holds 64 KiB: more than that is waiting when nobody reads.
+    let noisy = json!({ "tool": "shell", "arguments": { "command": "head -c 16000 /dev/zero" } });
+    let mut replies = vec![json!({ "calls": vec![noisy; 20] }); 3];
+    replies.push(json!({ "delayMs": 600_000, "finish": "never" }));
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script.json");
+    let document = folder.path().join("launch.json");
+    std::fs::write(&script, json!({ "profiles": { "*": replies } }).to_string()).unwrap();
+    let launch = tests::launch::Launch::mock("script")
+        .set("/workspaceDir", folder.path().display().to_string());
+    std::fs::write(&document, launch.json().to_string()).unwrap();
+    let mut gg = Command::new(tests::run::binary())
+        .arg("run")
+        .arg(&document)
+        .arg("--mock-script")
+        .arg(&script)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let journal = folder.path().join(".gg/replay.ndjson");
+    while std::fs::metadata(&journal).map_or(0, |found| found.len()) < 600_000 {
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&gg);
+    rustix::process::kill_process(pid, Signal::TERM).unwrap();
+    rustix::process::kill_process(pid, Signal::INT).unwrap();
+    // Not `wait_with_output`, which would read.
+    let status = gg.wait().unwrap();
+    assert_eq!(status.code(), Some(1));
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut gg.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert!(stderr.contains("not being read"), "{stderr}");
+}

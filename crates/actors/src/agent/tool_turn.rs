@@ -171,7 +171,11 @@ impl Turns {
             finished = &mut work => finished,
             () = self.stop.canceled() => {
                 halt.raise();
-                work.await
+                // A file on a server that is gone answers no look at the flag either.
+                match tokio::time::timeout(shell::GRACE, &mut work).await {
+                    Ok(finished) => finished,
+                    Err(_) => Ok(Err(tools::halted())),
+                }
             }
         };
         match finished {

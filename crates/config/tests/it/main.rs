@@ -1,6 +1,6 @@
 //! The launch document from outside: text in, refusals or a typed document out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod common;
 mod properties;

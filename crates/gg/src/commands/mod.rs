@@ -10,7 +10,8 @@ mod new;
 mod run;
 mod schema;
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,11 +42,27 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
     }
 }
 
+/// Bytes of a document or a script; no honest one comes near it, and a device has no end.
+const LARGEST: u64 = 512 << 20;
+
+/// Reads a file that a person named, up to a bound.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        let why = format!("it is larger than {} MiB", LARGEST >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
 /// A launch document whose syntax holds.
 fn read_document(file: &Path) -> anyhow::Result<Document> {
     let name = file.display();
     let bytes =
-        fs::read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
+        read(file).with_context(|| format!("the launch document `{name}` cannot be read"))?;
     config::parse_bytes(&bytes).with_context(|| format!("`{name}`"))
 }
 
@@ -68,7 +85,8 @@ fn surroundings(mock_script: Option<Arc<Script>>) -> Surroundings {
 /// The script that stands for mock models.
 fn read_script(file: &Path) -> anyhow::Result<Arc<Script>> {
     let name = file.display();
-    let text = fs::read_to_string(file)
+    let text = read(file)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
         .with_context(|| format!("the mock script `{name}` cannot be read"))?;
     match Script::from_json(&text) {
         Ok(script) => Ok(Arc::new(script)),

@@ -45,6 +45,11 @@ fn start(args: &NewArgs) -> anyhow::Result<Start> {
     if !workspace_dir.is_dir() {
         bail!("the workspace `{workspace}` is not a directory");
     }
+    if workspace_dir.to_str().is_none() {
+        bail!(
+            "the path of the workspace `{workspace}` is no valid UTF-8, and a launch document is"
+        );
+    }
     let model_id = ModelId::from(args.model.as_str());
     let candidate = args.provider.as_deref().map(|provider| Candidate {
         provider: ProviderName::from(provider),

@@ -24,6 +24,12 @@ pub(crate) fn prepare(dir: &Path) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("`{}` cannot be made a directory", dir.display()))?;
     let dir =
         fs::canonicalize(dir).with_context(|| format!("`{}` cannot be reached", dir.display()))?;
+    if dir.to_str().is_none() {
+        bail!(
+            "the path of `{}` is no valid UTF-8, and the demo's launch document is",
+            dir.display()
+        );
+    }
     let unreadable = || format!("`{}` cannot be read", dir.display());
     let mut ours = Vec::new();
     for entry in fs::read_dir(&dir).with_context(unreadable)? {

@@ -20,6 +20,9 @@ use crate::mask::Mask;
 /// Entries that may be pending. One more stops capture, because the run does not wait.
 pub const QUEUE_BATCHES: usize = 1024;
 
+/// How often a journal's path is taken anew from runs that start at the same moment.
+const TRIES: u32 = 16;
+
 /// The handle of a running capture.
 pub struct Journal {
     queue: Option<Sender<Command>>,
@@ -228,11 +231,20 @@ fn open(path: &Path) -> io::Result<(File, Identity)> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let file = File::create_new(path)?;
+    let mut tries = 0;
+    let file = loop {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        match File::create_new(path) {
+            // Another run starts in the same workspace; the last one has the path.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
+                tries += 1;
+            }
+            created => break created?,
+        }
+    };
     let identity = identity_of(&file.metadata()?);
     Ok((file, identity))
 }

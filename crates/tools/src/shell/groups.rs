@@ -227,7 +227,7 @@ impl Groups {
 /// Sends a signal to a group; one that is gone needs none.
 pub(crate) fn signal(group: i32, signal: Signal) {
     if let Some(group) = Pid::from_raw(group) {
-        let _ = rustix::process::kill_process_group(group, signal);
+        rustix::process::kill_process_group(group, signal).ok();
     }
 }
 

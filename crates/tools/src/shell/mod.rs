@@ -267,7 +267,7 @@ impl Runner {
                     Job::EndAll { grace, answer } => {
                         tokio::spawn(async move {
                             // Whoever asked may have run out of time itself.
-                            let _ = answer.send(shared.groups.end_all(grace).await);
+                            answer.send(shared.groups.end_all(grace).await).ok();
                         });
                     }
                 }

@@ -57,7 +57,7 @@ pub(super) async fn run(
         Ok(started) => started,
         Err(why) => {
             // Nobody waits for the answer any more, then nobody misses it.
-            let _ = answer.send(not_started(&request, why));
+            answer.send(not_started(&request, why)).ok();
             return;
         }
     };
@@ -92,7 +92,8 @@ pub(super) async fn run(
         shared.groups.leave(leader);
     }
     capture.finish();
-    let _ = answer.send(outcome(&request, &capture, ended));
+    // As above: who asked may be gone, and the pipes are still to be emptied.
+    answer.send(outcome(&request, &capture, ended)).ok();
     while pipes.open() {
         pipes
             .read(|source, bytes| capture.spool(source, bytes))

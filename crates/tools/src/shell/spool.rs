@@ -96,7 +96,7 @@ impl Spool {
 
     fn remove(&self) {
         // Nothing is lost if it stays: no text names it.
-        let _ = fs::remove_file(&self.path);
+        fs::remove_file(&self.path).ok();
     }
 
     pub(crate) fn path(&self) -> &Path {
