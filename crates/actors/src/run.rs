@@ -165,7 +165,9 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
     // Never dropped: that would wait for every blocking call, and a file on a server that is gone
     // may never answer. The process is about to end.
     let system = ManuallyDrop::new(actix::System::with_tokio_rt(move || runtime));
-    let report = system.block_on(session(options, tap));
+    // A task of its own: the future a runtime blocks on is polled at every wake of any task.
+    let session = system.block_on(async { actix::spawn(session(options, tap)).await });
+    let report = session.unwrap_or_else(|_| Err(io::Error::other(panics::last())));
     if let Some(writer) = writer
         && let Err(error) = writer.finish()
     {

@@ -153,6 +153,7 @@ struct Shared {
     groups: Groups,
     folder: PathBuf,
     file_cap: u64,
+    spare: spool::Spare,
 }
 
 /// What the thread is asked for.
@@ -187,6 +188,7 @@ impl Runner {
             groups: Groups::of(run),
             folder,
             file_cap,
+            spare: spool::Spare::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -266,8 +268,10 @@ impl Runner {
                     }
                     Job::EndAll { grace, answer } => {
                         tokio::spawn(async move {
+                            let leftovers = shared.groups.end_all(grace).await;
+                            shared.spare.discard();
                             // Whoever asked may have run out of time itself.
-                            answer.send(shared.groups.end_all(grace).await).ok();
+                            answer.send(leftovers).ok();
                         });
                     }
                 }

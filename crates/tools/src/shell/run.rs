@@ -21,7 +21,6 @@ use tokio::time::sleep;
 
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
-use super::spool::Pair;
 use super::{End, Outcome, Record, Request, Shared};
 use crate::output;
 use crate::paths::reason;
@@ -67,9 +66,8 @@ pub(super) async fn run(
         stderr: child.stderr.take(),
         next: Source::Stdout,
     };
-    // Made while `sh` is starting on another core.
-    let disk =
-        output::offloads(request.policy).then(|| Pair::create(&shared.folder, shared.file_cap));
+    let offloads = output::offloads(request.policy);
+    let disk = offloads.then(|| shared.spare.take(&shared.folder, shared.file_cap));
     let mut capture = Capture::new(disk);
     let ended = {
         let stopped = async {
@@ -94,6 +92,9 @@ pub(super) async fn run(
     capture.finish();
     // As above: who asked may be gone, and the pipes are still to be emptied.
     answer.send(outcome(&request, &capture, ended)).ok();
+    if offloads {
+        shared.spare.refill(&shared.folder, shared.file_cap);
+    }
     while pipes.open() {
         pipes
             .read(|source, bytes| capture.spool(source, bytes))

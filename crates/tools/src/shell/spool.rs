@@ -1,13 +1,14 @@
 //! The two files that hold a command's streams whole.
 //!
-//! They are made as the command starts, so that making them costs the command nothing, and written
-//! as its output comes. A file past its cap stops there, and the note says so. A pair that cannot
+//! They are made while no command is waited for, so that making them costs none anything, and
+//! written as its output comes. A file past its cap stops there, and the note says so. A pair that cannot
 //! be written any more is removed: half a log would be taken for a whole one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::capture::Source;
 use crate::paths::reason;
@@ -74,9 +75,18 @@ impl Pair {
             return Ok(());
         };
         let reason = format!("cannot write {}: {}", spool.path.display(), reason(&error));
+        self.remove();
+        Err(reason)
+    }
+
+    /// Whether both files are still where they were made: a command may have removed them.
+    fn stands(&self) -> bool {
+        self.stdout.path.exists() && self.stderr.path.exists()
+    }
+
+    fn remove(&self) {
         self.stdout.remove();
         self.stderr.remove();
-        Err(reason)
     }
 
     pub(crate) fn spool(&self, source: Source) -> &Spool {
@@ -84,6 +94,47 @@ impl Pair {
             Source::Stdout => &self.stdout,
             Source::Stderr => &self.stderr,
         }
+    }
+}
+
+/// A pair made ahead for the next command, while nobody waits for one: making two files takes as
+/// long as a tenth of a short command.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Mutex<Option<Pair>>);
+
+impl Spare {
+    /// The pair made ahead, or a new one; an error is the reason in words.
+    pub(crate) fn take(&self, folder: &Path, cap: u64) -> Result<Pair, String> {
+        match self.lock().take() {
+            Some(pair) if pair.stands() => Ok(pair),
+            Some(_) | None => Pair::create(folder, cap),
+        }
+    }
+
+    /// Makes a pair ahead, where there is none. Where that fails, the next command meets the
+    /// failure itself.
+    pub(crate) fn refill(&self, folder: &Path, cap: u64) {
+        let mut spare = self.lock();
+        if spare.is_none() {
+            *spare = Pair::create(folder, cap).ok();
+        }
+    }
+
+    /// Removes the pair that no command will take.
+    pub(crate) fn discard(&self) {
+        if let Some(pair) = self.lock().take() {
+            pair.remove();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Pair>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        self.discard();
     }
 }
 

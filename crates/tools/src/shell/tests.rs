@@ -54,7 +54,8 @@ impl Rig {
         self.run(command).await.result().unwrap()
     }
 
-    /// The files of the runner's commands, in order.
+    /// The files of the runner's commands, in order; a pair made ahead among them until the runner
+    /// was told that no more commands come.
     fn spooled(&self) -> Vec<(String, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(self.folder.path().join("spool"))
             .unwrap()
@@ -110,6 +111,7 @@ async fn both_streams_of_every_command_are_on_disk() {
     let rig = Rig::new();
     rig.run("echo out; echo err >&2").await;
     rig.run("true").await;
+    rig.runner.end_all(GRACE).await;
     let files = rig.spooled();
     let contents: Vec<_> = files.iter().map(|(_, contents)| &contents[..]).collect();
     assert_eq!(contents, [&b"err\n"[..], b"out\n", b"", b""]);
@@ -143,6 +145,7 @@ async fn both_streams_of_every_command_are_on_disk() {
             pending(),
         )
         .await;
+    rig.runner.end_all(GRACE).await;
     assert_eq!(rig.spooled().len(), 4);
 }
 
@@ -526,4 +529,21 @@ fn poll_by_hand<F: Future>(future: F) -> F::Output {
             std::task::Poll::Pending => std::thread::park(),
         }
     }
+}
+
+#[tokio::test]
+async fn files_made_ahead_that_a_command_removes_are_made_again() {
+    let rig = Rig::new();
+    let long = "rm -f ../spool/*; yes | head -n 5000";
+    rig.run("true").await;
+    let outcome = rig.run(long).await;
+    assert!(outcome.truncated, "{}", outcome.output);
+    // The pair of `true` is gone with the one made ahead for `yes`; what comes next has its own.
+    let outcome = rig.run("yes | head -n 5000").await;
+    let path = outcome
+        .output
+        .lines()
+        .find_map(|line| line.strip_prefix("stdout: "))
+        .unwrap();
+    assert_eq!(fs::read(path).unwrap().len(), 10_000);
 }
