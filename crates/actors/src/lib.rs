@@ -20,6 +20,7 @@ pub mod provider_client;
 mod repository;
 pub mod run;
 pub mod scheduler;
+mod shared;
 mod signals;
 pub mod stop;
 pub mod supervisor;

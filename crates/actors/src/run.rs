@@ -7,13 +7,11 @@ use std::collections::HashMap;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::Launch;
 use config::limits::Limits;
-use context::modules::{self, RosterRow, StoreIds};
 use context::prompts;
 use provider::openrouter::{AttemptLimits, Endpoint};
 use provider::request;
@@ -23,7 +21,7 @@ use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
-use vocab::ids::{ModelId, ProviderName, RoutingKey};
+use vocab::ids::{ModelId, RoutingKey};
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
 
@@ -36,6 +34,7 @@ use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, Run
 use crate::panics;
 use crate::provider_client::{self, CallLimits, ProviderClient, Source};
 use crate::scheduler::Scheduler;
+use crate::shared::Shared;
 use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
@@ -71,79 +70,6 @@ pub struct RunReport {
     pub error: Option<String>,
     /// What became of the stream.
     pub stream: StreamReport,
-}
-
-/// What every agent of a run shares and none changes.
-pub struct Shared {
-    pub(crate) launch: Arc<Launch>,
-    pub(crate) clock: RunClock,
-    pub(crate) runner: Runner,
-    pub(crate) mask: Mask,
-    stores: Mutex<StoreIds>,
-    warned_unpriced: AtomicBool,
-    /// As the journal has it; its modalities are what the run has learned of them by now.
-    seed: Mutex<Seed>,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Shared({})", self.launch.session_id)
-    }
-}
-
-impl Shared {
-    /// A provider refused a model's pictures: none is sent to it for the rest of the run, and the
-    /// journal's seed says so (06 §8.1). Whether that is news.
-    pub(crate) fn learn_blindness(&self, model: &ModelId, voice: &Voice) -> bool {
-        if !self.shows_images(model) {
-            return false;
-        }
-        let mut seed = self.seed();
-        let kinds = seed
-            .modalities
-            .entry(model.clone())
-            .or_insert_with(|| vec!["text".to_owned()]);
-        kinds.retain(|kind| kind != "image");
-        voice.telemetry.tell(KeepSeed(seed.clone()));
-        true
-    }
-
-    /// Whether a model may be sent pictures: one without declared modalities is tried.
-    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
-        config::launch::takes_images(self.seed().modalities.get(model))
-    }
-
-    fn seed(&self) -> MutexGuard<'_, Seed> {
-        self.seed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The provider a model's requests name.
-    pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
-        let candidates = self.launch.model_providers.get(model)?;
-        candidates
-            .first()
-            .map(|candidate| candidate.provider.clone())
-    }
-
-    /// The modules of a fresh agent, with stores of its own.
-    pub(crate) fn opening_roster(&self) -> Vec<RosterRow> {
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        modules::roster(&mut stores)
-    }
-
-    /// Warns once that an armed `maxCost` cannot see a reply without a price (R35).
-    pub(crate) fn warn_unpriced(&self, voice: &Voice) {
-        if self.launch.capability_set.limits.max_cost.is_some()
-            && !self.warned_unpriced.swap(true, Ordering::Relaxed)
-        {
-            voice.log(
-                LogLevel::Warn,
-                Some("unpriced"),
-                "a reply reported no price: maxCost does not see such calls; the summary counts \
-                 them as unpricedCalls",
-            );
-        }
-    }
 }
 
 /// Runs one session to its end. Blocks; the calling thread becomes the arbiter.
@@ -198,15 +124,13 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     };
     let seed = open_record(&prepared, build, &routing_key, &voice);
 
-    let shared = Arc::new(Shared {
-        launch: Arc::clone(&launch),
+    let shared = Arc::new(Shared::new(
+        Arc::clone(&launch),
         clock,
-        runner: Runner::new(&routing_key),
+        Runner::new(&routing_key),
         mask,
-        stores: Mutex::default(),
-        warned_unpriced: AtomicBool::new(false),
-        seed: Mutex::new(seed),
-    });
+        seed,
+    ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
     telemetry.tell(Watch(Arc::new(move |defect| alarm.tell(defect))));

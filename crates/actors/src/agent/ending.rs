@@ -75,13 +75,18 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
                     "items is missing or no list; expected texts",
                 ));
             };
-            let items: Vec<String> = items
-                .iter()
-                .filter_map(Value::as_str)
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(str::to_owned)
-                .collect();
+            let mut changes = Vec::new();
+            for item in items {
+                let Some(text) = item.as_str().map(str::trim) else {
+                    return Err(Failure::invalid(format!(
+                        "items holds {item}; expected texts"
+                    )));
+                };
+                if !text.is_empty() {
+                    changes.push(text.to_owned());
+                }
+            }
+            let items = changes;
             if items.is_empty() {
                 return Err(Failure::invalid("items holds no change; list at least one"));
             }
@@ -123,6 +128,7 @@ mod tests {
             })
         );
         assert!(refusal(EndingCall::RequestChanges, r#"{"items":[" "]}"#).contains("no change"));
+        assert!(refusal(EndingCall::RequestChanges, r#"{"items":["a",7]}"#).contains("holds 7"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod ending;
 mod model_turn;
+mod records;
 mod surface;
 mod tool_turn;
 mod turns;
@@ -25,8 +26,8 @@ use crate::link::{Link, Named, Receive, routes};
 use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
 use crate::panics::{self, DeathWatch};
 use crate::provider_client::ProviderClient;
-use crate::run::Shared;
 use crate::scheduler::Scheduler;
+use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
 use crate::supervisor::{Cast, Supervisor};
 use crate::telemetry::Voice;

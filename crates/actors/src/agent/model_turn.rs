@@ -7,8 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use actix::MailboxError;
-use context::modules::RosterRow;
-use context::window::{LoggedMessage, NewItem, Retention, Row, Slot};
+use context::window::NewItem;
 use context::{prompts, tokens};
 use provider::fault::Discarded;
 use provider::price::{self, Accounted, UsageReport};
@@ -16,20 +15,19 @@ use provider::reply::{Reply, unique_ids};
 use provider::request::{ModelRequest, ToolChoice};
 use provider::schedule::{CallError, Fault};
 use record::event::{
-    AssistantMessage, CallDescriptor, ContextBreakdown, ContextMessage, Event, ImageDescriptor,
-    LogLevel, ModuleRow, Prompt, ResponseRejected, Usage,
+    AssistantMessage, ContextBreakdown, Event, LogLevel, Prompt, ResponseRejected, Usage,
 };
 use record::journal::{
-    Entry, FrameRegion, FrameRow, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord,
-    RequestRole, RequestShape, ResponseRecord, Slot as FrameSlot,
+    Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
 };
 use vocab::band::Band;
 use vocab::ids::{MessageId, ProviderName};
-use vocab::message::{Image, Message, ToolCall};
+use vocab::message::{Message, ToolCall};
 use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
 use vocab::usage::Figure;
 
 use super::LoopEnd;
+use super::records::{describe, describe_call, error_record, frame_row, response_record};
 use super::surface::Called;
 use super::turns::{ReplySize, TurnClock, Turns};
 use crate::link::Link;
@@ -506,112 +504,5 @@ fn size(reply: &Reply, accounted: Option<&Accounted>) -> ReplySize {
         output_tokens: accounted
             .and_then(|it| it.tokens.completion())
             .unwrap_or_default(),
-    }
-}
-
-/// The reply as the journal keeps it.
-fn response_record(reply: &Reply) -> ResponseRecord {
-    ResponseRecord {
-        reply: Arc::new(Message::Assistant {
-            text: reply.text.clone(),
-            calls: reply.calls.clone(),
-        }),
-        reasoning: reply.reasoning.clone(),
-        finish_reason: reply.finish_reason.clone(),
-        usage: reply.usage.as_ref().map(|usage| Arc::clone(&usage.wire)),
-        provider: reply.provider.clone(),
-        generation: reply.generation.clone(),
-    }
-}
-
-/// The failure as the journal keeps it (06 §8.3).
-fn error_record(error: &CallError, why: &str) -> ModelErrorRecord {
-    let kind = match &error.fault {
-        Fault::MissingCredential => ModelErrorKind::MissingCredential,
-        Fault::ProviderMismatch { .. } => ModelErrorKind::ProviderMismatch,
-        Fault::Timeout { .. } => ModelErrorKind::Timeout,
-        Fault::LengthCapped(_) => ModelErrorKind::LengthCapped,
-        Fault::Parse { .. } => ModelErrorKind::Unparseable,
-        Fault::RateLimited { .. }
-        | Fault::Server { .. }
-        | Fault::Transport { .. }
-        | Fault::Stall { .. } => ModelErrorKind::RetryExhausted,
-        Fault::NotFound { .. }
-        | Fault::Auth { .. }
-        | Fault::Rejected { .. }
-        | Fault::Unusable { .. } => ModelErrorKind::FatalStatus,
-    };
-    let served = match &error.fault {
-        Fault::ProviderMismatch { served, .. } => Some(served.clone()),
-        _ => error.fault.provider().cloned(),
-    };
-    ModelErrorRecord {
-        status: error.fault.status(),
-        attempts: Some(error.attempts),
-        served,
-        ..ModelErrorRecord::new(kind, why)
-    }
-}
-
-fn frame_row(row: Row) -> FrameRow {
-    FrameRow {
-        message: row.message,
-        slot: match row.slot {
-            Slot::System => FrameSlot::System,
-            Slot::Thread => FrameSlot::Thread,
-            Slot::Signal => FrameSlot::Signal,
-        },
-        band: row.band,
-        survives: row.retention == Retention::Pinned,
-        turn: row.turn,
-        region: row.region.map(|region| FrameRegion {
-            offset: region.first,
-            limit: (region.last + 1).saturating_sub(region.first),
-        }),
-    }
-}
-
-fn describe(logged: LoggedMessage) -> ContextMessage {
-    let message = &logged.message;
-    ContextMessage {
-        id: logged.id,
-        role: logged.role,
-        band: logged.band,
-        tokens: logged.tokens,
-        label: logged.label,
-        content: message.text().into(),
-        images: message.images().iter().map(describe_image).collect(),
-        tool_calls: message.calls().iter().map(describe_call).collect(),
-        tool_call_id: message.answers().cloned(),
-    }
-}
-
-fn describe_image(image: &Image) -> ImageDescriptor {
-    let (width, height) = image.dimensions.unzip();
-    ImageDescriptor {
-        media_type: image.format.to_string(),
-        bytes: image.bytes.len() as u64,
-        width,
-        height,
-        tokens: image.tokens(),
-    }
-}
-
-fn describe_call(call: &ToolCall) -> CallDescriptor {
-    CallDescriptor {
-        id: call.id.clone(),
-        name: call.name.clone(),
-        arguments: Arc::clone(&call.arguments),
-    }
-}
-
-pub(super) fn module_row(row: RosterRow) -> ModuleRow {
-    ModuleRow {
-        kind: row.kind.as_str(),
-        store: row.store,
-        enabled: row.enabled,
-        carried: row.carried,
-        origin: row.origin.as_str(),
-        writable: row.writable,
     }
 }

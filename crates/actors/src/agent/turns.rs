@@ -26,8 +26,8 @@ use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::messages::{Acquire, Boundary, RecordTurn, Room};
 use crate::panics;
-use crate::run::Shared;
 use crate::scheduler::{Class, Permit};
+use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
 use crate::supervisor::Verdict;
 
@@ -167,7 +167,7 @@ impl Turns {
         voice.say(Event::AgentModules(AgentModules {
             modules: modules
                 .into_iter()
-                .map(super::model_turn::module_row)
+                .map(super::records::module_row)
                 .collect(),
         }));
         voice.say(Event::AgentSurface(self.surface.event()));

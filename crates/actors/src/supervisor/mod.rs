@@ -32,8 +32,8 @@ use crate::messages::{
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
-use crate::run::Shared;
 use crate::scheduler::Scheduler;
+use crate::shared::Shared;
 use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;

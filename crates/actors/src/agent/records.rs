@@ -1,0 +1,122 @@
+//! The same facts in the record's own types: what a turn hands to the stream and to the journal.
+//!
+//! Pure conversions, one for each pair of types; nothing is decided here.
+
+use std::sync::Arc;
+
+use context::modules::RosterRow;
+use context::window::{LoggedMessage, Retention, Row, Slot};
+use provider::reply::Reply;
+use provider::schedule::{CallError, Fault};
+use record::event::{CallDescriptor, ContextMessage, ImageDescriptor, ModuleRow};
+use record::journal::{
+    FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
+};
+use vocab::message::{Image, Message, ToolCall};
+
+/// The reply as the journal keeps it.
+pub(super) fn response_record(reply: &Reply) -> ResponseRecord {
+    ResponseRecord {
+        reply: Arc::new(Message::Assistant {
+            text: reply.text.clone(),
+            calls: reply.calls.clone(),
+        }),
+        reasoning: reply.reasoning.clone(),
+        finish_reason: reply.finish_reason.clone(),
+        usage: reply.usage.as_ref().map(|usage| Arc::clone(&usage.wire)),
+        provider: reply.provider.clone(),
+        generation: reply.generation.clone(),
+    }
+}
+
+/// The failure as the journal keeps it (06 §8.3).
+pub(super) fn error_record(error: &CallError, why: &str) -> ModelErrorRecord {
+    let kind = match &error.fault {
+        Fault::MissingCredential => ModelErrorKind::MissingCredential,
+        Fault::ProviderMismatch { .. } => ModelErrorKind::ProviderMismatch,
+        Fault::Timeout { .. } => ModelErrorKind::Timeout,
+        Fault::LengthCapped(_) => ModelErrorKind::LengthCapped,
+        Fault::Parse { .. } => ModelErrorKind::Unparseable,
+        Fault::RateLimited { .. }
+        | Fault::Server { .. }
+        | Fault::Transport { .. }
+        | Fault::Stall { .. } => ModelErrorKind::RetryExhausted,
+        Fault::NotFound { .. }
+        | Fault::Auth { .. }
+        | Fault::Rejected { .. }
+        | Fault::Unusable { .. } => ModelErrorKind::FatalStatus,
+    };
+    let served = match &error.fault {
+        Fault::ProviderMismatch { served, .. } => Some(served.clone()),
+        _ => error.fault.provider().cloned(),
+    };
+    ModelErrorRecord {
+        status: error.fault.status(),
+        attempts: Some(error.attempts),
+        served,
+        ..ModelErrorRecord::new(kind, why)
+    }
+}
+
+pub(super) fn frame_row(row: Row) -> FrameRow {
+    FrameRow {
+        message: row.message,
+        slot: match row.slot {
+            Slot::System => FrameSlot::System,
+            Slot::Thread => FrameSlot::Thread,
+            Slot::Signal => FrameSlot::Signal,
+        },
+        band: row.band,
+        survives: row.retention == Retention::Pinned,
+        turn: row.turn,
+        region: row.region.map(|region| FrameRegion {
+            offset: region.first,
+            limit: (region.last + 1).saturating_sub(region.first),
+        }),
+    }
+}
+
+pub(super) fn describe(logged: LoggedMessage) -> ContextMessage {
+    let message = &logged.message;
+    ContextMessage {
+        id: logged.id,
+        role: logged.role,
+        band: logged.band,
+        tokens: logged.tokens,
+        label: logged.label,
+        content: message.text().into(),
+        images: message.images().iter().map(describe_image).collect(),
+        tool_calls: message.calls().iter().map(describe_call).collect(),
+        tool_call_id: message.answers().cloned(),
+    }
+}
+
+pub(super) fn describe_image(image: &Image) -> ImageDescriptor {
+    let (width, height) = image.dimensions.unzip();
+    ImageDescriptor {
+        media_type: image.format.to_string(),
+        bytes: image.bytes.len() as u64,
+        width,
+        height,
+        tokens: image.tokens(),
+    }
+}
+
+pub(super) fn describe_call(call: &ToolCall) -> CallDescriptor {
+    CallDescriptor {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        arguments: Arc::clone(&call.arguments),
+    }
+}
+
+pub(super) fn module_row(row: RosterRow) -> ModuleRow {
+    ModuleRow {
+        kind: row.kind.as_str(),
+        store: row.store,
+        enabled: row.enabled,
+        carried: row.carried,
+        origin: row.origin.as_str(),
+        writable: row.writable,
+    }
+}

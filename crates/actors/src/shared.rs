@@ -1,0 +1,111 @@
+//! What every agent of a run shares: the launch, the clock, the runner of commands, and what the
+//! run has learned of its models.
+//!
+//! Always true: what is learned is learned for good.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use config::Launch;
+use context::modules::{self, RosterRow, StoreIds};
+use record::event::LogLevel;
+use record::journal::Seed;
+use record::mask::Mask;
+use tools::shell::Runner;
+use vocab::ids::{ModelId, ProviderName};
+
+use crate::clock::RunClock;
+use crate::messages::KeepSeed;
+use crate::telemetry::Voice;
+
+/// What every agent of a run shares and none changes.
+pub(crate) struct Shared {
+    pub(crate) launch: Arc<Launch>,
+    pub(crate) clock: RunClock,
+    pub(crate) runner: Runner,
+    pub(crate) mask: Mask,
+    stores: Mutex<StoreIds>,
+    warned_unpriced: AtomicBool,
+    /// As the journal has it; its modalities are what the run has learned of them by now.
+    seed: Mutex<Seed>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared({})", self.launch.session_id)
+    }
+}
+
+impl Shared {
+    /// What a run's agents start with.
+    pub(crate) fn new(
+        launch: Arc<Launch>,
+        clock: RunClock,
+        runner: Runner,
+        mask: Mask,
+        seed: Seed,
+    ) -> Self {
+        Self {
+            launch,
+            clock,
+            runner,
+            mask,
+            stores: Mutex::default(),
+            warned_unpriced: AtomicBool::new(false),
+            seed: Mutex::new(seed),
+        }
+    }
+
+    /// A provider refused a model's pictures: none is sent to it for the rest of the run, and the
+    /// journal's seed says so (06 §8.1). Whether that is news.
+    pub(crate) fn learn_blindness(&self, model: &ModelId, voice: &Voice) -> bool {
+        if !self.shows_images(model) {
+            return false;
+        }
+        let mut seed = self.seed();
+        let kinds = seed
+            .modalities
+            .entry(model.clone())
+            .or_insert_with(|| vec!["text".to_owned()]);
+        kinds.retain(|kind| kind != "image");
+        voice.telemetry.tell(KeepSeed(seed.clone()));
+        true
+    }
+
+    /// Whether a model may be sent pictures: one without declared modalities is tried.
+    pub(crate) fn shows_images(&self, model: &ModelId) -> bool {
+        config::launch::takes_images(self.seed().modalities.get(model))
+    }
+
+    fn seed(&self) -> MutexGuard<'_, Seed> {
+        self.seed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The provider a model's requests name.
+    pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
+        let candidates = self.launch.model_providers.get(model)?;
+        candidates
+            .first()
+            .map(|candidate| candidate.provider.clone())
+    }
+
+    /// The modules of a fresh agent, with stores of its own.
+    pub(crate) fn opening_roster(&self) -> Vec<RosterRow> {
+        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        modules::roster(&mut stores)
+    }
+
+    /// Warns once that an armed `maxCost` cannot see a reply without a price (R35).
+    pub(crate) fn warn_unpriced(&self, voice: &Voice) {
+        if self.launch.capability_set.limits.max_cost.is_some()
+            && !self.warned_unpriced.swap(true, Ordering::Relaxed)
+        {
+            voice.log(
+                LogLevel::Warn,
+                Some("unpriced"),
+                "a reply reported no price: maxCost does not see such calls; the summary counts \
+                 them as unpricedCalls",
+            );
+        }
+    }
+}
