@@ -252,6 +252,7 @@ fn a_search_does_not_find_itself_in_the_journal() {
     let run = Run::builder()
         .file("a.txt", "needle\n")
         .file("deep/.gg/b.txt", "needle\n")
+        .file(".gg/notes.txt", "needle\n")
         .answers(turns([search("."), search(".gg")]))
         .run();
     run.ended(0, "completed");
@@ -259,5 +260,6 @@ fn a_search_does_not_find_itself_in_the_journal() {
     let found = results[0]["preview"].as_str().unwrap();
     assert_eq!(found, "a.txt:1: needle\ndeep/.gg/b.txt:1: needle");
     let named = results[1]["preview"].as_str().unwrap();
-    assert!(named.starts_with(".gg/replay.ndjson:"), "{named}");
+    // How much of the journal is on disk by then is its writer's affair.
+    assert!(named.starts_with(".gg/notes.txt:1: needle"), "{named}");
 }
