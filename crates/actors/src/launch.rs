@@ -192,10 +192,10 @@ pub fn refuse(
     lines.push(line(Event::SessionEnded(SessionEnded {
         status: EndStatus::LaunchRefused,
         exit_code: 1,
-        error: Some(format!(
-            "{} values of the launch document are refused",
-            refusals.len()
-        )),
+        error: Some(match refusals.len() {
+            1 => "one value of the launch is refused".to_owned(),
+            many => format!("{many} values of the launch are refused"),
+        }),
     })));
     stream.send(lines);
     Ok(stream.finish())

@@ -78,6 +78,7 @@ fn play(place: &'static str, cancel: bool) -> Played {
         },
         flow: None,
         endpoint: None,
+        credential: None,
     });
     let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
     let journal = std::fs::read(folder.path().join(".gg/replay.ndjson")).unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::prompts;
-use provider::openrouter::{AttemptLimits, Endpoint};
+use provider::openrouter::{AttemptLimits, Credential, Endpoint};
 use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
@@ -57,6 +57,8 @@ pub struct RunOptions {
     pub flow: Option<PathBuf>,
     /// The gateway; `None` where no live model is bound.
     pub endpoint: Option<Endpoint>,
+    /// The key, which no captured text may carry (R23).
+    pub credential: Option<Credential>,
 }
 
 /// How a run ended.
@@ -108,6 +110,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         outputs,
         build,
         endpoint,
+        credential,
         ..
     } = options;
     let launch = Arc::clone(&prepared.launch);
@@ -115,7 +118,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
-    let credential = endpoint.as_ref().and_then(Endpoint::credential);
+    // Of every run, also of one on mock models: a command may print the key it found elsewhere.
     let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
     let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
@@ -465,6 +468,18 @@ async fn epilogue(
             });
         }
     };
+    if let Some(lost) = &stream.error {
+        // The record is what a run leaves: one that was lost is gg's failure (06 §1), also where
+        // nothing was left to stop.
+        return Ok(RunReport {
+            exit_code: exit_code(EndStatus::InternalError, true, false, false),
+            status: EndStatus::InternalError,
+            error: Some(format!(
+                "the event stream cannot be written to stdout: {lost}"
+            )),
+            stream,
+        });
+    }
     Ok(RunReport {
         exit_code: code,
         status,

@@ -325,3 +325,15 @@ fn a_stdout_nobody_reads_is_1() {
     assert_eq!(code.trim(), "1", "{}", run.stderr);
     assert!(run.stderr.contains("event stream"), "{}", run.stderr);
 }
+
+#[test]
+fn a_stdout_that_takes_nothing_is_1_however_short_the_run() {
+    let run = Run::builder()
+        .through(["sh", "-c", "\"$@\" > /dev/full; echo $? > code", "sh"])
+        .without_rules()
+        .answers(|_: &Request, _| Answer::finish("Done."))
+        .run();
+    let code = std::fs::read_to_string(run.folder().join("code")).unwrap();
+    assert_eq!(code.trim(), "1", "{}", run.stderr);
+    assert!(run.stderr.contains("stdout"), "{}", run.stderr);
+}

@@ -63,3 +63,19 @@ fn a_run_dir_keeps_the_stream() {
     let kept = std::fs::read_to_string(folder.join("telemetry.ndjson")).unwrap();
     assert_eq!(kept, run.stdout);
 }
+
+#[test]
+fn a_key_is_masked_also_where_no_model_needs_it() {
+    let reversed: String = tests::run::CREDENTIAL.chars().rev().collect();
+    let script = json!({ "profiles": { "root": [
+        { "calls": [{ "tool": "shell", "arguments": { "command": format!("echo {reversed} | rev") } }] },
+        { "finish": "Done." },
+    ]}});
+    let run = Run::builder()
+        .launch(Launch::mock("script"))
+        .mock_script(&script)
+        .run();
+    run.ended(0, "completed");
+    let printed = run.event("shell")["stdout"].as_str().unwrap().to_owned();
+    assert!(printed.contains("[credential]"), "{printed}");
+}

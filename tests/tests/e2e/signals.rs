@@ -189,6 +189,10 @@ fn a_reader_that_stopped_does_not_keep_the_run_from_ending() {
     let launch = tests::launch::Launch::mock("script")
         .set("/workspaceDir", folder.path().display().to_string());
     std::fs::write(&document, launch.json().to_string()).unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test's own thread may wait, and the harness would read the pipe"
+    )]
     let mut gg = Command::new(tests::run::binary())
         .arg("run")
         .arg(&document)

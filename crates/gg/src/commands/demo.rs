@@ -45,6 +45,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
         },
         flow: None,
         endpoint: None,
+        credential: None,
     })
     .context("the session cannot start")?;
     output::print(&closing(&dir))?;

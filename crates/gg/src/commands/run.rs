@@ -9,6 +9,7 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::openrouter::{Credential, Endpoint};
+use vocab::outcome::EndStatus;
 
 use super::{BUILD, REFUSED, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         }
     };
     let endpoint = if prepared.needs_gateway() {
-        let endpoint = Endpoint::new(&surroundings.base_url, credential);
+        let endpoint = Endpoint::new(&surroundings.base_url, credential.clone());
         Some(endpoint.map_err(|fault| anyhow::anyhow!(fault))?)
     } else {
         None
@@ -51,10 +52,15 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         outputs,
         flow: options.flow,
         endpoint,
+        credential,
     })
     .context("the session failed")?;
-    if let Some(error) = &report.error {
-        output::complain(format_args!("gg: {}: {error}", report.status));
+    match &report.error {
+        Some(error) => output::complain(format_args!("gg: {}: {error}", report.status)),
+        None if report.status != EndStatus::Completed => {
+            output::complain(format_args!("gg: the run ended as {}", report.status));
+        }
+        None => {}
     }
     if let Some(error) = &report.stream.tee_error {
         output::complain(format_args!(

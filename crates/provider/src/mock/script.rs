@@ -108,6 +108,9 @@ impl Script {
 
     /// Reads a script. The error is a sentence that names the place.
     pub fn from_json(text: &str) -> Result<Self, String> {
+        if text.trim_start().starts_with('[') {
+            return Err("the mock script: found a list; expected `{\"profiles\": {…}}`".to_owned());
+        }
         let written: Written =
             serde_json::from_str(text).map_err(|error| format!("the mock script: {error}"))?;
         let mut profiles = BTreeMap::new();

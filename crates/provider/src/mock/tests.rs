@@ -206,3 +206,24 @@ fn a_script_that_is_none_is_refused_at_its_place() {
         );
     }
 }
+
+#[test]
+fn the_guide_s_example_is_a_script() {
+    let guide = include_str!("../../../../docs/mock-scripts.md");
+    let example = guide
+        .split("```json\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let mut player = Player::new(
+        Arc::new(Script::from_json(example).unwrap()),
+        &"root".into(),
+    );
+    let replies = (0..6)
+        .filter(|_| matches!(player.step().outcome, Outcome::Reply(_)))
+        .count();
+    assert_eq!(replies, 5, "one of the six is a fault");
+    assert!(Script::from_json("[1]").unwrap_err().contains("profiles"));
+}

@@ -4,8 +4,9 @@
 //! written as its output comes. A file past its cap stops there, and the note says so. A pair that cannot
 //! be written any more is removed: half a log would be taken for a whole one.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -163,11 +164,22 @@ impl Spool {
 /// A new file under a name that an earlier process of the same number may have left behind. It is
 /// never opened through what stands there: in a folder others can write that might be a link.
 fn create(path: &Path) -> io::Result<File> {
-    let open = || OpenOptions::new().write(true).create_new(true).open(path);
+    // Commands print what is nobody else's business.
+    let open = || {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+    };
     open().or_else(|error| {
         match error.kind() {
             io::ErrorKind::NotFound => {
-                fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+                let folder = path.parent().unwrap_or(Path::new("/"));
+                fs::create_dir_all(folder)?;
+                // Shared like `/tmp` itself: whoever runs gg next on this machine keeps files
+                // beside these, and can remove only their own.
+                fs::set_permissions(folder, Permissions::from_mode(0o1777))?;
             }
             io::ErrorKind::AlreadyExists => fs::remove_file(path)?,
             _ => return Err(error),
@@ -184,6 +196,9 @@ mod tests {
     fn both_files_hold_their_stream_up_to_the_cap() {
         let folder = tempfile::tempdir().unwrap();
         let mut pair = Pair::create(&folder.path().join("new"), 4).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(&folder.path().join("new")), 0o1777);
+        assert_eq!(mode(pair.spool(Source::Stdout).path()), 0o600);
         pair.write(Source::Stdout, b"abc").unwrap();
         pair.write(Source::Stdout, b"def").unwrap();
         let stdout = pair.spool(Source::Stdout);
