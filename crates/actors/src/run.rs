@@ -79,11 +79,14 @@ pub struct RunReport {
 /// An error is a run that could not start: its threads or the flow file.
 pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
-    // Beside the start of the cast; without the thread, the first agent compiles it itself.
-    std::thread::Builder::new()
-        .name("gg-prompts".to_owned())
-        .spawn(prompts::warm)
-        .ok();
+    let launch = &options.prepared.launch;
+    if launch.root().system_prompt.is_none() {
+        // Beside the start of the cast; without the thread, the first agent compiles it itself.
+        std::thread::Builder::new()
+            .name("gg-prompts".to_owned())
+            .spawn(prompts::warm)
+            .ok();
+    }
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
     let (tap, writer) = flow.unzip();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -225,7 +228,7 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
     for warning in &prepared.warnings {
         voice.log(LogLevel::Warn, Some("launch"), warning.clone());
     }
-    if let Err(error) = crate::workspace::exclude_from_git(&launch.workspace_dir) {
+    if let Err(error) = workspace::exclude_from_git(&launch.workspace_dir) {
         voice.log(
             LogLevel::Warn,
             Some("launch"),
@@ -457,28 +460,16 @@ async fn epilogue(
         // the process from ending.
         () = signals.insisted() => {
             let why = "stdout is not being read: the last lines of the stream are lost";
-            return Ok(RunReport {
-                exit_code: exit_code(EndStatus::InternalError, true, false, false),
-                status: EndStatus::InternalError,
+            let stream = StreamReport {
                 error: Some(why.to_owned()),
-                stream: StreamReport {
-                    error: Some(why.to_owned()),
-                    ..StreamReport::default()
-                },
-            });
+                ..StreamReport::default()
+            };
+            return Ok(lost_stream(why.to_owned(), stream));
         }
     };
     if let Some(lost) = &stream.error {
-        // The record is what a run leaves: one that was lost is gg's failure (06 §1), also where
-        // nothing was left to stop.
-        return Ok(RunReport {
-            exit_code: exit_code(EndStatus::InternalError, true, false, false),
-            status: EndStatus::InternalError,
-            error: Some(format!(
-                "the event stream cannot be written to stdout: {lost}"
-            )),
-            stream,
-        });
+        let why = format!("the event stream cannot be written to stdout: {lost}");
+        return Ok(lost_stream(why, stream));
     }
     Ok(RunReport {
         exit_code: code,
@@ -486,4 +477,16 @@ async fn epilogue(
         error: end.error,
         stream,
     })
+}
+
+/// The report of a run whose record was lost. The record is what a run leaves: losing it is gg's
+/// failure (06 §1), also where nothing was left to stop.
+fn lost_stream(why: String, stream: StreamReport) -> RunReport {
+    let status = EndStatus::InternalError;
+    RunReport {
+        exit_code: exit_code(status, true, false, false),
+        status,
+        error: Some(why),
+        stream,
+    }
 }

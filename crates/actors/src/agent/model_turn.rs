@@ -216,13 +216,18 @@ impl Turns {
         let estimate = estimate(&reply);
         let accounted = self.account(reply.usage.as_ref(), estimate);
         let size = size(&reply, accounted.as_ref());
+        // One message, held by the window and on its way to the journal.
+        let message = Arc::new(Message::Assistant {
+            text: reply.text.clone(),
+            calls: reply.calls.clone(),
+        });
         self.keep(Entry::ModelIo {
             request,
-            response: response_record(&reply),
+            response: response_record(&reply, Arc::clone(&message)),
             latency_ms: duration_ms,
         });
         let frame = self.frame();
-        let reply_id = self.push_reply(turn, &reply, estimate);
+        let reply_id = self.push_reply(turn, message, estimate);
         self.report_messages(turn);
         self.report_prompt(
             turn,
@@ -265,18 +270,15 @@ impl Turns {
     }
 
     /// Puts the reply into the window; a reply of nothing at all enters none.
-    fn push_reply(&mut self, turn: u32, reply: &Reply, estimate: u64) -> Option<MessageId> {
-        if reply.text.is_none() && reply.calls.is_empty() {
+    fn push_reply(&mut self, turn: u32, message: Arc<Message>, estimate: u64) -> Option<MessageId> {
+        if let Message::Assistant { text: None, calls } = &*message
+            && calls.is_empty()
+        {
             return None;
         }
-        let message = Message::Assistant {
-            text: reply.text.clone(),
-            calls: reply.calls.clone(),
-        };
-        let item = NewItem::new(Band::Assistant, turn, message);
         Some(self.window.push(NewItem {
             tokens: Some(estimate),
-            ..item
+            ..NewItem::new(Band::Assistant, turn, message)
         }))
     }
 

@@ -14,13 +14,10 @@ use record::journal::{
 };
 use vocab::message::{Image, Message, ToolCall};
 
-/// The reply as the journal keeps it.
-pub(super) fn response_record(reply: &Reply) -> ResponseRecord {
+/// The reply as the journal keeps it; `message` is what of it the window holds.
+pub(super) fn response_record(reply: &Reply, message: Arc<Message>) -> ResponseRecord {
     ResponseRecord {
-        reply: Arc::new(Message::Assistant {
-            text: reply.text.clone(),
-            calls: reply.calls.clone(),
-        }),
+        reply: message,
         reasoning: reply.reasoning.clone(),
         finish_reason: reply.finish_reason.clone(),
         usage: reply.usage.as_ref().map(|usage| Arc::clone(&usage.wire)),
