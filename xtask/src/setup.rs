@@ -8,7 +8,14 @@ use anyhow::{Result, bail};
 use crate::step::{cargo, run};
 
 /// Programs the build and the tests call, and the Debian package each comes in.
-const PROGRAMS: [(&str, &str); 3] = [("cc", "build-essential"), ("git", "git"), ("sh", "dash")];
+const PROGRAMS: [(&str, &str); 6] = [
+    ("cc", "build-essential"),
+    ("git", "git"),
+    ("sh", "dash"),
+    ("mount", "mount"),
+    ("setpriv", "util-linux"),
+    ("unshare", "util-linux"),
+];
 
 /// Parts of the Rust toolchain, by their cargo command and their rustup component.
 const COMPONENTS: [(&str, &str); 2] = [("fmt", "rustfmt"), ("clippy", "clippy")];
@@ -21,7 +28,8 @@ pub(crate) fn check() -> Result<()> {
         .filter(|(program, _)| !on_path(program))
         .collect();
     if !missing.is_empty() {
-        let packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
+        let mut packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
+        packages.dedup();
         install(&packages)?;
     }
     for (command, component) in COMPONENTS {

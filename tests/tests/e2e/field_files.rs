@@ -126,6 +126,42 @@ fn f51_writes_go_through_links() {
     assert_eq!(strays, Vec::<String>::new(), "temporary files were left");
 }
 
+/// As `f52_modes_…`, for a process that a closed directory stops: a superuser's is stopped by
+/// none, until it has given its capabilities up.
+#[test]
+fn f52_a_writable_file_in_a_closed_directory_is_written_in_place() {
+    let mut builder = Run::builder()
+        .file("closed/open.txt", "old text")
+        .prepare(|workspace| {
+            let closed = fs::Permissions::from_mode(0o555);
+            fs::set_permissions(workspace.join("closed"), closed).unwrap();
+        });
+    if rustix::process::geteuid().is_root() {
+        builder = builder.through([
+            "setpriv",
+            "--bounding-set",
+            "-all",
+            "--inh-caps",
+            "-all",
+            "--",
+        ]);
+    }
+    let run = play(
+        builder,
+        [
+            edit("closed/open.txt", "old", "new"),
+            write("closed/other.txt", "x"),
+        ],
+    );
+    let results = results(&run);
+    assert_eq!(results[0]["ok"], true, "{}", results[0]);
+    assert_eq!(run.file("closed/open.txt"), "new text");
+    // The directory really is closed to whoever ran this.
+    assert_eq!(results[1]["failure"], "io-error");
+    let closed = run.workspace().join("closed");
+    fs::set_permissions(closed, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 #[test]
 fn f52_modes_hard_links_and_closed_directories() {
     let builder = Run::builder()
