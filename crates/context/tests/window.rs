@@ -41,6 +41,7 @@ fn any_message() -> impl Strategy<Value = Message> {
                     name: "search".to_owned(),
                     arguments: format!("{{\"query\":\"{text}\"}}").into(),
                 }],
+                reasoning: None,
             },
             _ => Message::Tool {
                 call: id.into(),

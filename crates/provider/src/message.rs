@@ -23,7 +23,7 @@ pub fn write(message: &Message, out: &mut Vec<u8>) {
             string(text, out);
         }
         Message::User { text, images } => content(text, images, out),
-        Message::Assistant { text, calls } => assistant(text.as_deref(), calls, out),
+        Message::Assistant { text, calls, .. } => assistant(text.as_deref(), calls, out),
         Message::Tool { call, text, images } => {
             out.extend_from_slice(b",\"tool_call_id\":");
             string(call.as_str(), out);
@@ -171,7 +171,8 @@ mod tests {
         assert_eq!(
             wire(&Message::Assistant {
                 text: None,
-                calls: vec![call]
+                calls: vec![call],
+                reasoning: None
             }),
             json!({ "role": "assistant", "content": null, "tool_calls": [{
                 "id": "c1", "type": "function",
@@ -181,7 +182,8 @@ mod tests {
         assert_eq!(
             wire(&Message::Assistant {
                 text: None,
-                calls: vec![]
+                calls: vec![],
+                reasoning: None
             }),
             json!({ "role": "assistant", "content": "" })
         );

@@ -18,7 +18,7 @@ pub(crate) use calls::settle_arguments;
 pub use calls::unique_ids;
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
-use vocab::message::ToolCall;
+use vocab::message::{ReasoningItem, ToolCall};
 
 use self::calls::Calls;
 use self::chunk::{CallDelta, Choice, Chunk, Delta};
@@ -36,6 +36,8 @@ pub struct Reply {
     pub text: Option<Arc<str>>,
     /// Its reasoning as readable text; `None` where none was sent.
     pub reasoning: Option<Arc<str>>,
+    /// The items of its reasoning, as they are sent back; empty where none were sent.
+    pub reasoning_items: Vec<ReasoningItem>,
     /// Its calls, in order. Ids are as received: [`unique_ids`] makes them fit to be used.
     pub calls: Vec<ToolCall>,
     /// As the provider gave it; `None` where it gave none (F07).
@@ -168,6 +170,7 @@ impl Assembly {
         Ok(Reply {
             text: first_of([self.text, self.refusal]),
             reasoning: first_of([self.reasoning, self.reasoning_aside]),
+            reasoning_items: Vec::new(),
             calls,
             finish_reason: self.finish_reason,
             usage: self.usage,

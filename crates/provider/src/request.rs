@@ -350,6 +350,7 @@ mod tests {
                         name: "shell".to_owned(),
                         arguments: text,
                     }],
+                    reasoning: None,
                 },
             }
         })

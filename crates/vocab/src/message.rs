@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::CallId;
+use crate::ids::{CallId, ProviderName};
 use crate::words::words;
 
 words! {
@@ -75,6 +75,33 @@ pub struct ToolCall {
     pub arguments: Arc<str>,
 }
 
+/// What a model reasoned on the way to a reply, kept to be sent back to whoever made it (R26).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reasoning {
+    /// Who made it; `None` where the reply named nobody.
+    pub provider: Option<ProviderName>,
+    /// The items of `reasoning_details`, in order.
+    pub items: Vec<ReasoningItem>,
+    /// The readable text, sent back where there are no items.
+    pub text: Option<Arc<str>>,
+}
+
+impl Reasoning {
+    /// Whether only its maker can read a part of it.
+    pub fn is_sealed(&self) -> bool {
+        self.items.iter().any(|item| item.sealed)
+    }
+}
+
+/// One item of a reply's reasoning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReasoningItem {
+    /// The item's JSON object, as it is sent back.
+    pub json: Arc<str>,
+    /// Whether it is signed or encrypted, so that only its maker can read it.
+    pub sealed: bool,
+}
+
 /// One chat message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
@@ -96,6 +123,8 @@ pub enum Message {
         text: Option<Arc<str>>,
         /// The calls it requested, in order.
         calls: Vec<ToolCall>,
+        /// What it reasoned on the way; `None` where the reply had none.
+        reasoning: Option<Arc<Reasoning>>,
     },
     /// The answer to one call.
     Tool {
@@ -132,6 +161,14 @@ impl Message {
         match self {
             Self::User { images, .. } | Self::Tool { images, .. } => images,
             Self::System { .. } | Self::Assistant { .. } => &[],
+        }
+    }
+
+    /// What the model reasoned on the way to it.
+    pub fn reasoning(&self) -> Option<&Arc<Reasoning>> {
+        match self {
+            Self::Assistant { reasoning, .. } => reasoning.as_ref(),
+            _ => None,
         }
     }
 

@@ -220,6 +220,7 @@ impl Turns {
         let message = Arc::new(Message::Assistant {
             text: reply.text.clone(),
             calls: reply.calls.clone(),
+            reasoning: None,
         });
         self.keep(Entry::ModelIo {
             request,
@@ -271,7 +272,9 @@ impl Turns {
 
     /// Puts the reply into the window; a reply of nothing at all enters none.
     fn push_reply(&mut self, turn: u32, message: Arc<Message>, estimate: u64) -> Option<MessageId> {
-        if let Message::Assistant { text: None, calls } = &*message
+        if let Message::Assistant {
+            text: None, calls, ..
+        } = &*message
             && calls.is_empty()
         {
             return None;

@@ -13,7 +13,7 @@ mod merge;
 mod split;
 mod vocabulary;
 
-use vocab::message::{Image, Message};
+use vocab::message::{Image, Message, Reasoning};
 
 /// Tokens of a text.
 pub fn count(text: &str) -> u64 {
@@ -24,9 +24,19 @@ pub fn count(text: &str) -> u64 {
     split::pieces(text).map(of_piece).sum()
 }
 
-/// Tokens a message is charged: its text, its calls' arguments, its pictures, without envelope.
+/// Tokens a message is charged: its text, its calls' arguments, its pictures and the reasoning that
+/// is sent back with it, without envelope.
 pub fn of_message(message: &Message) -> u64 {
     let arguments = message.calls().iter().map(|call| count(&call.arguments));
     let images = message.images().iter().map(Image::tokens);
-    count(message.text()) + arguments.sum::<u64>() + images.sum::<u64>()
+    let reasoning = message.reasoning().map_or(0, |it| of_reasoning(it));
+    count(message.text()) + arguments.sum::<u64>() + images.sum::<u64>() + reasoning
+}
+
+/// Tokens of reasoning that is sent back: its items, or its text where there are none.
+pub fn of_reasoning(reasoning: &Reasoning) -> u64 {
+    if reasoning.items.is_empty() {
+        return reasoning.text.as_deref().map_or(0, count);
+    }
+    reasoning.items.iter().map(|item| count(&item.json)).sum()
 }

@@ -4,8 +4,8 @@ use vocab::ids::MessageId;
 use vocab::message::Message;
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The 64-bit fingerprint of a message over role, text, calls, answered call and the exact bytes
-/// of its pictures.
+/// The 64-bit fingerprint of a message over role, text, calls, answered call, the exact bytes of
+/// its pictures and its reasoning.
 ///
 /// Every field is preceded by its length and every optional one by its presence, so that no two
 /// messages hash the same bytes.
@@ -34,6 +34,16 @@ pub fn fingerprint(message: &Message) -> MessageId {
     for image in message.images() {
         field(image.format.as_str().as_bytes());
         field(&image.bytes);
+    }
+    if let Some(reasoning) = message.reasoning() {
+        field(b"reasoning");
+        let maker = reasoning.provider.as_ref();
+        field(maker.map_or("", |maker| maker.as_str()).as_bytes());
+        field(&(reasoning.items.len() as u64).to_le_bytes());
+        for item in &reasoning.items {
+            field(item.json.as_bytes());
+        }
+        field(reasoning.text.as_deref().unwrap_or_default().as_bytes());
     }
     MessageId(hash.digest())
 }
@@ -70,6 +80,7 @@ mod tests {
         let assistant = |text: Option<&str>, calls| Message::Assistant {
             text: text.map(Into::into),
             calls,
+            reasoning: None,
         };
         let messages = [
             user("a"),

@@ -245,6 +245,7 @@ impl Line {
         Ok(Reply {
             text: self.text.as_deref().map(Into::into),
             reasoning: self.reasoning.as_deref().map(Into::into),
+            reasoning_items: Vec::new(),
             calls,
             finish_reason: self.finish_reason.clone(),
             usage: self.usage.as_deref().and_then(UsageReport::read),

@@ -124,6 +124,7 @@ fn assistant(text: Option<&str>, call: &str, arguments: &str) -> Arc<Message> {
             name: "shell".to_owned(),
             arguments: arguments.into(),
         }],
+        reasoning: None,
     })
 }
 
