@@ -13,6 +13,7 @@ pub mod ids;
 pub mod message;
 pub mod operations;
 pub mod outcome;
+pub mod rewrite;
 pub mod tools;
 pub mod usage;
 mod words;
