@@ -154,6 +154,12 @@ impl Limits {
         Duration::from_secs(self.model_retry_max_delay_secs.unwrap_or(60))
     }
 
+    /// Cache misses before a provider is left; 2 where the document is silent. A figure past `u32`
+    /// is never reached and reads as `u32::MAX`.
+    pub fn provider_cache_miss_limit(&self) -> u32 {
+        u32::try_from(self.provider_cache_miss_limit.unwrap_or(2)).unwrap_or(u32::MAX)
+    }
+
     /// Every figure in force by its key: armed ceilings, the two required figures, and the model
     /// client's, written or not. Unarmed ceilings are absent.
     pub fn in_force(&self) -> BTreeMap<&'static str, f64> {
@@ -180,7 +186,10 @@ impl Limits {
                 "modelRetryMaxDelaySecs",
                 Some(self.model_retry_max_delay().as_secs()),
             ),
-            ("providerCacheMissLimit", self.provider_cache_miss_limit),
+            (
+                "providerCacheMissLimit",
+                Some(self.provider_cache_miss_limit.unwrap_or(2)),
+            ),
             ("maxAgents", self.max_agents),
         ];
         let figures = [
@@ -216,6 +225,8 @@ mod tests {
         let in_force = limits.in_force();
         assert_eq!(in_force.get("maxTurns"), Some(&80.0));
         assert!(!in_force.contains_key("maxCost"));
-        assert_eq!(in_force.len(), 7);
+        assert_eq!(limits.provider_cache_miss_limit(), 2);
+        assert_eq!(in_force.get("providerCacheMissLimit"), Some(&2.0));
+        assert_eq!(in_force.len(), 8);
     }
 }

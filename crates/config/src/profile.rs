@@ -124,6 +124,23 @@ impl Profile {
         }
     }
 
+    /// How long a provider is asked to keep this agent's prefix.
+    pub fn cache_lifetime(&self) -> PromptCacheTtl {
+        self.prompt_cache_ttl.unwrap_or(PromptCacheTtl::Default)
+    }
+
+    /// The figures its replies are watched by; `None` where nothing watches them.
+    pub fn loop_knobs(&self) -> Option<LoopKnobs> {
+        let detection = self.loop_detection.filter(|detection| detection.enabled)?;
+        Some(LoopKnobs {
+            window_words: detection.window_words?,
+            repeat_threshold: detection.repeat_threshold?,
+            min_offenders: detection.min_offenders?,
+            min_saturated_run: detection.min_saturated_run?,
+            max_response_chars: detection.max_response_chars?,
+        })
+    }
+
     /// Whether a tool is this agent's to call: its capability is on and it is on the allowlist.
     pub fn offers(&self, tool: ToolName) -> bool {
         tool.capability().is_some_and(|id| self.enabled(id)) && self.tools.contains(&tool)
@@ -302,6 +319,21 @@ pub struct LoopDetection {
     )]
     #[schemars(with = "u64")]
     pub max_response_chars: Option<u64>,
+}
+
+/// The five figures of an armed detector of repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopKnobs {
+    /// Words of the rolling window, and the least sample.
+    pub window_words: u64,
+    /// Occurrences in the window past which a word is an offender.
+    pub repeat_threshold: u64,
+    /// Distinct offenders that saturate the window.
+    pub min_offenders: u64,
+    /// Words in a row while saturated.
+    pub min_saturated_run: u64,
+    /// Characters past which a reply is abandoned outright; 0 is off.
+    pub max_response_chars: u64,
 }
 
 impl LoopDetection {

@@ -47,15 +47,10 @@ pub(super) fn read(fields: &Fields<'_>) -> Option<Limits> {
             ),
         );
     }
-    for (key, value) in [
-        ("providerCacheMissLimit", limits.provider_cache_miss_limit),
-        ("maxAgents", limits.max_agents),
-    ] {
-        if value.is_some() {
-            fields
-                .report
-                .unavailable(&fields.at(key), "leave the key out");
-        }
+    if limits.max_agents.is_some() {
+        fields
+            .report
+            .unavailable(&fields.at("maxAgents"), "leave the key out");
     }
 
     max_parallel.and(replay_max_bytes).map(|_| limits)

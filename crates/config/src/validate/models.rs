@@ -259,12 +259,6 @@ fn candidates(fields: &Fields<'_>, spot: &Spot, node: &Node) -> Option<Vec<Candi
         let Some(candidate) = candidate(fields, spot.index(index), item) else {
             continue;
         };
-        if index > 0 {
-            fields.report.unavailable(
-                &spot.index(index),
-                "name one candidate; moving to a second one is not built yet",
-            );
-        }
         read.push(candidate);
     }
     Some(read)

@@ -110,19 +110,11 @@ fn scopes(entry: &Fields<'_>) -> Option<Vec<RosterScope>> {
 }
 
 pub(super) fn prompt_cache_ttl(profile: &Fields<'_>) -> Option<PromptCacheTtl> {
-    let ttl = profile.word(
+    profile.word(
         "promptCacheTtl",
         PromptCacheTtl::ALL,
         PromptCacheTtl::as_str,
-    )?;
-    if ttl == PromptCacheTtl::Extended {
-        profile.report.refuse_with_hint(
-            &profile.at("promptCacheTtl"),
-            "is \"extended\", which is not available in this build",
-            "write \"default\", or leave the key out",
-        );
-    }
-    Some(ttl)
+    )
 }
 
 pub(super) fn reasoning(profile: &Fields<'_>) -> Option<Reasoning> {
@@ -141,13 +133,9 @@ pub(super) fn reasoning(profile: &Fields<'_>) -> Option<Reasoning> {
         );
         return None;
     }
-    let reasoning = effort
+    effort
         .map(Reasoning::Effort)
-        .or(max_tokens.map(Reasoning::MaxTokens))?;
-    profile
-        .report
-        .unavailable(&fields.spot, "leave the key out");
-    Some(reasoning)
+        .or(max_tokens.map(Reasoning::MaxTokens))
 }
 
 pub(super) fn loop_detection(profile: &Fields<'_>) -> Option<LoopDetection> {
@@ -173,11 +161,6 @@ pub(super) fn loop_detection(profile: &Fields<'_>) -> Option<LoopDetection> {
             &fields.at("minOffenders"),
             format_args!("is {offenders} and windowWords is {words}: no window can saturate"),
         );
-    }
-    if detection.enabled {
-        profile
-            .report
-            .unavailable(&fields.spot, "disable it, or leave the key out");
     }
     Some(detection)
 }
