@@ -14,6 +14,7 @@ use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, Slug};
 use vocab::message::Role;
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, Limit, TurnVerdict};
+use vocab::rewrite::Rewrite;
 use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
@@ -43,6 +44,10 @@ pub enum Event {
     LimitExceeded(LimitExceeded),
     /// A provider failed in a way worth counting.
     ProviderFault(ProviderFault),
+    /// The run left a provider for the model's next candidate.
+    ProviderSwitch(ProviderSwitch),
+    /// A request did not extend what the agent's last one sent.
+    PrefixBroken(PrefixBroken),
     /// An incarnation opens.
     AgentSpawned(Box<AgentSpawned>),
     /// An agent's place in the run changed.
@@ -176,6 +181,42 @@ pub struct ProviderFault {
     /// Of a miss: tokens read from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
+}
+
+/// See [`Event::ProviderSwitch`]. It stands on the stream of the agent whose call decided it, and
+/// counts for every agent of the run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderSwitch {
+    /// The model.
+    pub model_id: ModelId,
+    /// The provider left.
+    pub from: ProviderName,
+    /// The provider taken.
+    pub to: ProviderName,
+    /// What decided it: `failed_call`, `unavailable`, `cache_miss`.
+    pub fault: &'static str,
+}
+
+/// See [`Event::PrefixBroken`]. It stands before the prompt of its request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PrefixBroken {
+    /// The model asked.
+    pub model_id: ModelId,
+    /// Who was to have the prefix, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderName>,
+    /// The first message that is another than before, from 0, among the request's.
+    pub message: u64,
+    /// Bytes of that message's text on the wire that still stand.
+    pub byte: u64,
+    /// What changed it.
+    pub act: Rewrite,
+    /// Estimated tokens before that place: what a cache can still serve.
+    pub shared_tokens: u64,
+    /// Estimated tokens of the last request behind it: what is paid for again.
+    pub lost_tokens: u64,
 }
 
 /// See [`Event::AgentSpawned`].
@@ -408,6 +449,10 @@ pub struct Usage {
     /// Who served it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderName>,
+    /// Tokens that the agent's last request should have left in the provider's cache, by gg's
+    /// estimate; absent where nothing could be expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_cached_tokens: Option<u64>,
     /// The provider's usage object, verbatim.
     pub wire: Option<Arc<RawValue>>,
     /// Whether the output split was moved by gg's estimate (06 §5).
@@ -511,6 +556,15 @@ pub struct TurnOutcome {
     pub consecutive_errors: u64,
     /// This agent's turn number; repeated on a re-ask.
     pub turns: u64,
+    /// Replies discarded as loops before the one judged.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub loop_aborts: u64,
+    /// Their words.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub loop_abort_words: u64,
+    /// Their characters.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub loop_abort_chars: u64,
     /// Characters of reply text and submitted program text.
     #[serde(skip_serializing_if = "is_zero")]
     pub response_chars: u64,
@@ -545,7 +599,7 @@ pub struct SlotUsage {
     pub cost: Cost,
     /// Turns that did their work.
     pub work_cost: Cost,
-    /// Model calls answered.
+    /// Replies accounted for: answered calls, and abandoned ones whose price was found.
     pub calls: u64,
     /// Of these, calls without a reported price (R35).
     #[serde(skip_serializing_if = "is_zero", default)]

@@ -28,7 +28,9 @@ pub use entry::{
     Recorder, RequestRecord, RequestRole, RequestShape, ResponseRecord, Seed, Slot,
 };
 pub use handle::{Journal, JournalReport, QUEUE_BATCHES};
-pub use line::{Call, Clip, ImageDescriptor, MessageBody, Reply, ReplyError, Text};
+pub use line::{
+    Call, Clip, ImageDescriptor, MessageBody, ReasoningBody, ReasoningItem, Reply, ReplyError, Text,
+};
 pub use read::read;
 pub use replay::{Frame, Input, Pooled, Recorded, Refused, Replay, Request, StopReason, Stopped};
 pub use sink::Sink;

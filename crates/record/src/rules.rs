@@ -12,6 +12,7 @@
 
 mod agent;
 mod line;
+mod providers;
 mod run;
 mod sums;
 mod turn;
@@ -55,6 +56,7 @@ pub fn check_with(stream: &str, ending: Ending) -> Vec<Violation> {
     let lines = line::parse(stream, ending, &mut found);
     run::check(&lines, ending, &mut found);
     agent::check(&lines, ending, &mut found);
+    providers::check(&lines, &mut found);
     sums::check(&lines, &mut found);
     found.0.sort_by_key(|violation| violation.line);
     found.0
@@ -90,7 +92,7 @@ mod rule {
     pub(super) const TRANSITION: &str = "transition";
     /// An incarnation opens with its spawn, state, modules and surface, each once.
     pub(super) const OPENING: &str = "opening";
-    /// Nothing of an agent follows its end.
+    /// Nothing of an agent follows its end, but for logs and the late price of a reply it abandoned.
     pub(super) const AFTER_END: &str = "after_end";
     /// `failed` goes with a failure, `done` with any other ending.
     pub(super) const STATUS: &str = "status";
@@ -112,6 +114,11 @@ mod rule {
     pub(super) const ENCLOSURE: &str = "enclosure";
     /// `limit_exceeded` directly precedes the return of the agent's loop.
     pub(super) const LIMIT: &str = "limit";
+    /// A move of a model goes to the next candidate and is justified by what stands before it; who
+    /// serves is a candidate the run has reached.
+    pub(super) const SWITCH: &str = "switch";
+    /// A broken prefix names a message of its request, and an act.
+    pub(super) const PREFIX: &str = "prefix";
     /// The bands sum to the total.
     pub(super) const BANDS: &str = "bands";
     /// Usage deltas sum to the `slot_usage` lines.

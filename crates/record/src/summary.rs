@@ -4,7 +4,7 @@
 //! never stored: their numerators and denominators are.
 //!
 //! Always true: every figure is a fold of the emissions, but for those a [`Conclusion`] brings
-//! because no event carries them (clocks, ceilings, the journal's size).
+//! because no event carries them (clocks, ceilings, prices not found, the journal's size).
 
 mod clocks;
 mod fold;
@@ -72,6 +72,8 @@ pub struct Summary {
     pub provider_stats: Vec<ProviderStat>,
     /// Replies cut at the output cap.
     pub rejected_responses: RejectedResponses,
+    /// Replies abandoned as loops whose price was not found.
+    pub loop_abort_unpriced: u64,
     /// Most characters of a reply, over turns other than `model_length_capped`.
     pub max_response_chars: u64,
     /// Most output and reasoning tokens of a reply, over the same turns.
@@ -81,7 +83,8 @@ pub struct Summary {
     pub tool_calls: u64,
     /// Command lines run.
     pub shell_commands: u64,
-    /// Whether a window ever stood at its limit or above.
+    /// Whether a window ever stood at its limit or above, or a provider refused a request as too
+    /// long.
     pub ran_out_of_context: bool,
     /// Most tokens in a window.
     pub peak_context_tokens: u64,
@@ -89,6 +92,10 @@ pub struct Summary {
     pub peak_context_share: f64,
     /// Provider faults by kind.
     pub provider_faults: ProviderFaults,
+    /// Times the run left a provider for the next candidate.
+    pub provider_switches: u64,
+    /// Requests that did not extend their agent's last one.
+    pub prefix_breaks: u64,
     /// The ceilings in force, unarmed ones absent.
     pub limits: BTreeMap<&'static str, f64>,
     /// The ceiling that ended the root.
@@ -175,6 +182,12 @@ pub struct Errors {
     pub sandbox_limit: u64,
     /// Errors of base `missing_completion`.
     pub missing_completion: u64,
+    /// Replies discarded as loops. They are no errors.
+    pub loop_aborts: u64,
+    /// Their words.
+    pub loop_abort_words: u64,
+    /// Their characters.
+    pub loop_abort_chars: u64,
     /// Errors by type; sums to `errors`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_type: BTreeMap<ErrorType, u64>,

@@ -9,10 +9,10 @@ use std::fmt;
 
 use serde_json::Value;
 use vocab::failure::FailureClass;
-use vocab::ids::CallId;
+use vocab::ids::{CallId, ProviderName};
 
 use super::entry::{ModelErrorKind, RequestRole};
-use super::line::MessageBody;
+use super::line::{MessageBody, Text};
 use super::replay::{Input, Replay, Request, StopReason};
 
 /// A place where a journal and a stream differ.
@@ -73,6 +73,7 @@ pub fn agree(replay: &Replay, stream: &str) -> Vec<Disagreement> {
             }
         }
         compare_exchanges(replay, agent, held, told, &mut found);
+        compare_reasoning(replay, agent, held, told, &mut found);
         for (at, (held, told)) in held.results.iter().zip(&told.results).enumerate() {
             found.compare(agent, &format!("tool result {at}"), held, told);
         }
@@ -125,6 +126,7 @@ type Outcome<'a> = (&'a str, &'a str, bool, Option<&'a str>);
 struct Told<'a> {
     messages: HashMap<&'a str, &'a Value>,
     prompts: Vec<&'a Value>,
+    said: Vec<&'a Value>,
     results: Vec<Outcome<'a>>,
     commands: Vec<(&'a str, i64)>,
 }
@@ -145,6 +147,7 @@ fn of_stream(lines: &[Value]) -> BTreeMap<&str, Told<'_>> {
                 told.messages.insert(text(line, "id"), line);
             }
             "prompt" => told.prompts.push(line),
+            "assistant_message" => told.said.push(line),
             "tool_result" if !is_ending(text(line, "tool")) => told.results.push((
                 text(line, "callId"),
                 text(line, "tool"),
@@ -174,6 +177,8 @@ struct Exchange<'a> {
     /// The reply that entered the window; `None` of a capped one.
     reply: Option<u32>,
     finish_reason: Option<&'a str>,
+    provider: Option<&'a str>,
+    reasoning: Option<&'a Text>,
 }
 
 /// Endings are the loop's own: they consume no input, so a journal need not have them.
@@ -195,6 +200,8 @@ fn of_journal(replay: &Replay) -> BTreeMap<&str, Held<'_>> {
                 request,
                 reply: Some(response.message),
                 finish_reason: response.finish_reason.as_deref(),
+                provider: response.provider.as_ref().map(ProviderName::as_str),
+                reasoning: response.reasoning.as_ref(),
             }),
             Input::ModelError { request, error }
                 if request.role == RequestRole::Agent
@@ -204,6 +211,8 @@ fn of_journal(replay: &Replay) -> BTreeMap<&str, Held<'_>> {
                     request,
                     reply: None,
                     finish_reason: None,
+                    provider: None,
+                    reasoning: None,
                 });
             }
             Input::ToolResult {
@@ -266,6 +275,12 @@ fn compare_exchanges(
                 &exchange.finish_reason,
                 &prompt["finishReason"].as_str(),
             );
+            found.compare(
+                agent,
+                &format!("exchange {at}: who served"),
+                &exchange.provider,
+                &prompt["provider"].as_str(),
+            );
             pairs.extend(prompt["reply"].as_str().map(|id| (reply, id)));
         }
         for (index, id) in pairs {
@@ -274,6 +289,36 @@ fn compare_exchanges(
             {
                 found.add(agent, format!("exchange {at}: message {id}: {difference}"));
             }
+        }
+    }
+}
+
+/// What a model reasoned on the way to each reply that entered the window.
+fn compare_reasoning(
+    replay: &Replay,
+    agent: &str,
+    held: &Held<'_>,
+    told: &Told<'_>,
+    found: &mut Found,
+) {
+    let answered = held.exchanges.iter().filter(|it| it.reply.is_some());
+    for (at, (exchange, said)) in answered.zip(&told.said).enumerate() {
+        let whole = exchange.reasoning.map(|text| replay.text(text));
+        let told = said["reasoning"].as_str();
+        let is_cut = !said["clippedChars"].is_null();
+        let alike = match (whole, told) {
+            (Some(whole), Some(told)) if is_cut => whole.starts_with(told),
+            (whole, told) => whole == told,
+        };
+        if !alike {
+            found.add(
+                agent,
+                format!(
+                    "the reasoning of reply {at} is {:?} in the journal, {:?} in the stream",
+                    whole.map(|text| crate::text::head(text, 80)),
+                    told.map(|text| crate::text::head(text, 80))
+                ),
+            );
         }
     }
 }

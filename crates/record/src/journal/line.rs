@@ -111,6 +111,33 @@ pub struct MessageBody {
     /// The call it answers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub answers: Option<CallId>,
+    /// What the model reasoned on the way to it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reasoning: Option<ReasoningBody>,
+}
+
+/// The reasoning of a message, as it is sent back to whoever made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReasoningBody {
+    /// Who made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub provider: Option<ProviderName>,
+    /// Its items, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub items: Vec<ReasoningItem>,
+    /// Its readable text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<Text>,
+}
+
+/// One item of a message's reasoning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReasoningItem {
+    /// Its JSON object as text, byte for byte what is sent back.
+    pub json: Text,
+    /// Whether only its maker can read it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub sealed: bool,
 }
 
 /// A picture without its bytes; `id` is the address of them.

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use vocab::message::{Image, Message};
+use vocab::message::{Image, Message, Reasoning};
 
-use super::line::{Call, Clip, ImageDescriptor, MessageBody, PoolLine, Text};
+use super::line::{
+    Call, Clip, ImageDescriptor, MessageBody, PoolLine, ReasoningBody, ReasoningItem, Text,
+};
 use super::writer::Batch;
 use crate::text;
 
@@ -143,6 +145,18 @@ impl Pools {
             part(call.arguments.as_bytes());
         }
         part(message.answers().map_or("", |id| id.as_str()).as_bytes());
+        if let Some(reasoning) = message.reasoning() {
+            let provider = reasoning.provider.as_ref();
+            part(&[u8::from(provider.is_some())]);
+            part(provider.map_or("", |name| name.as_str()).as_bytes());
+            part(&reasoning.items.len().to_le_bytes());
+            for item in &reasoning.items {
+                part(&[u8::from(item.sealed)]);
+                part(item.json.as_bytes());
+            }
+            part(&[u8::from(reasoning.text.is_some())]);
+            part(reasoning.text.as_deref().unwrap_or_default().as_bytes());
+        }
         let address = truncate(hasher);
         if let Some(index) = self.messages.get(&address) {
             return *index;
@@ -161,6 +175,9 @@ impl Pools {
                 })
                 .collect(),
             answers: message.answers().cloned(),
+            reasoning: message
+                .reasoning()
+                .map(|reasoning| self.reasoning(reasoning, batch)),
         };
         let index = self.messages.len() as u32;
         self.messages.insert(address, index);
@@ -172,6 +189,24 @@ impl Pools {
         };
         batch.line("message", &line);
         index
+    }
+
+    fn reasoning(&mut self, reasoning: &Reasoning, batch: &mut Batch) -> ReasoningBody {
+        ReasoningBody {
+            provider: reasoning.provider.clone(),
+            items: reasoning
+                .items
+                .iter()
+                .map(|item| ReasoningItem {
+                    json: self.whole_text(&item.json, batch),
+                    sealed: item.sealed,
+                })
+                .collect(),
+            text: reasoning
+                .text
+                .as_deref()
+                .map(|text| self.whole_text(text, batch)),
+        }
     }
 }
 

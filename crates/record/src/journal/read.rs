@@ -350,7 +350,12 @@ impl Reader {
 
     fn check_message(&self, body: &MessageBody) -> Result<(), Halt> {
         self.check_texts(&body.text)?;
-        self.check_texts(body.calls.iter().map(|call| &call.arguments))
+        self.check_texts(body.calls.iter().map(|call| &call.arguments))?;
+        if let Some(reasoning) = &body.reasoning {
+            self.check_texts(&reasoning.text)?;
+            self.check_texts(reasoning.items.iter().map(|item| &item.json))?;
+        }
+        Ok(())
     }
 
     fn check_reply(&self, reply: &Reply) -> Result<(), Halt> {

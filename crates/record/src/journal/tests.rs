@@ -150,7 +150,7 @@ fn request(messages: MessageList) -> RequestRecord {
 fn response(reply: Arc<Message>) -> ResponseRecord {
     ResponseRecord {
         reply,
-        reasoning: None,
+        reasoning: Some("it is easy".into()),
         finish_reason: Some("tool_calls".to_owned()),
         usage: Some(raw("{\"prompt_tokens\": 1e400}")),
         provider: Some("P".into()),

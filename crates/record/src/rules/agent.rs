@@ -69,7 +69,7 @@ struct Outcome {
 impl<'a> Agent<'a> {
     fn take(&mut self, line: &'a Line, found: &mut Found) {
         self.after_limit(line, found);
-        if self.ended && line.kind != "log" {
+        if self.ended && line.kind != "log" && !is_late_price(line) {
             found.add(
                 line.number,
                 rule::AFTER_END,
@@ -433,6 +433,12 @@ impl<'a> Agent<'a> {
 
 fn is_end(line: &Line) -> bool {
     line.kind == "agent_status" && matches!(line.text("status"), "done" | "failed")
+}
+
+/// What an abandoned reply cost is asked for when every agent has ended; no ceiling and no work has
+/// a part in it.
+fn is_late_price(line: &Line) -> bool {
+    line.kind == "usage" && line.turn.is_none() && line.text("figure") == "total"
 }
 
 fn bands(line: &Line, found: &mut Found) {

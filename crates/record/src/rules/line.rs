@@ -24,6 +24,7 @@ const AGENT_SCOPED: &[&str] = &[
     "limit_exceeded",
     "provider_fault",
     "provider_switch",
+    "prefix_broken",
     "hook",
     "agent_spawned",
     "agent_status",
@@ -58,6 +59,9 @@ const AGENT_SCOPED: &[&str] = &[
 
 /// Types that belong to a turn.
 const TURN_SCOPED: &[&str] = &[
+    "provider_fault",
+    "provider_switch",
+    "prefix_broken",
     "context_breakdown",
     "context_message",
     "prompt",

@@ -18,7 +18,7 @@ pub(super) fn check(lines: &[Line], found: &mut Found) {
     };
     sums.check_slots(lines, summary.number, found);
     sums.check_summary(summary, found);
-    check_slices(lines, summary, found);
+    check_slices(lines, &sums, summary, found);
     if let Some(end) = lines.iter().find(|line| line.kind == "session_ended") {
         for field in ["status", "exitCode"] {
             if end.get(field) != summary.get(field) {
@@ -77,6 +77,8 @@ fn read<T: Default + for<'de> Deserialize<'de>>(value: &Value) -> T {
 struct Sums {
     slots: BTreeMap<(String, String), Slot>,
     all: Slot,
+    /// Prices of abandoned replies that were found.
+    late: u64,
     /// Figures of the summary by their path.
     figures: BTreeMap<String, f64>,
 }
@@ -93,6 +95,7 @@ impl Sums {
                     );
                     sums.slots.entry(slot).or_default().add(line);
                     sums.all.add(line);
+                    sums.late += u64::from(line.turn.is_none());
                 }
                 "agent_spawned" => sums.count("/agents"),
                 "agent_status" if line.text("status") == "failed" => sums.count("/agentsFailed"),
@@ -106,6 +109,15 @@ impl Sums {
                         sums.count(&format!("/errors/toolFailures/{class}"));
                     }
                 }
+                "provider_fault" if line.text("kind") == "stall" => {
+                    sums.count("/providerFaults/stall");
+                }
+                "provider_fault" if line.text("kind") == "cache_miss" => {
+                    sums.count("/providerFaults/cacheMiss");
+                }
+                "provider_switch" => sums.count("/providerSwitches"),
+                "prefix_broken" => sums.count("/prefixBreaks"),
+                "log" if line.text("code") == "retry" => sums.count("/modelRetries"),
                 "api_call" => sums.count("/apiCalls"),
                 "shell" => sums.count("/shellCommands"),
                 "response_rejected" => sums.count("/rejectedResponses/count"),
@@ -121,6 +133,9 @@ impl Sums {
 
     fn outcome(&mut self, line: &Line) {
         self.count("/errors/turns");
+        for field in ["loopAborts", "loopAbortWords", "loopAbortChars"] {
+            self.sum(&format!("/errors/{field}"), line.get(field));
+        }
         self.max("/errors/maxConsecutive", line.get("consecutiveErrors"));
         if let Some(base) = line.get("error").as_str() {
             self.count("/errors/errors");
@@ -216,6 +231,7 @@ impl Sums {
                 );
             }
         }
+        self.check_abandoned(summary, found);
         let sum = |paths: &mut dyn Iterator<Item = f64>| paths.sum::<f64>();
         let errors = summary.get("errors");
         let by_base = sum(&mut ErrorBase::ALL
@@ -242,8 +258,31 @@ impl Sums {
     }
 }
 
+impl Sums {
+    /// Every abandoned reply was priced in the end, or is counted as not. There may be more of them
+    /// than outcomes tell of: a call that a cancel dropped has none.
+    fn check_abandoned(&self, summary: &Line, found: &mut Found) {
+        let unpriced = summary
+            .get("loopAbortUnpriced")
+            .as_u64()
+            .unwrap_or_default();
+        let aborts = self.figures.get("/errors/loopAborts").copied();
+        let accounted = self.late + unpriced;
+        if aborts.is_some_and(|aborts| aborts > accounted as f64) {
+            found.add(
+                summary.number,
+                rule::SUMMARY_SUMS,
+                format!(
+                    "{} replies were abandoned, and {accounted} accounted for",
+                    aborts.unwrap_or_default()
+                ),
+            );
+        }
+    }
+}
+
 /// The slices of the summary against the lines and totals they divide.
-fn check_slices(lines: &[Line], summary: &Line, found: &mut Found) {
+fn check_slices(lines: &[Line], sums: &Sums, summary: &Line, found: &mut Found) {
     let rows = |field: &str| summary.get(field).as_array().cloned().unwrap_or_default();
     let slots: Vec<&Line> = lines
         .iter()
@@ -262,6 +301,20 @@ fn check_slices(lines: &[Line], summary: &Line, found: &mut Found) {
             summary.number,
             rule::SUMMARY_SUMS,
             "slotCosts differ from the slot_usage lines",
+        );
+    }
+    let calls: u64 = rows("providerStats")
+        .iter()
+        .filter_map(|row| row["calls"].as_u64())
+        .sum();
+    if calls != sums.all.calls {
+        found.add(
+            summary.number,
+            rule::SUMMARY_SUMS,
+            format!(
+                "the stream has {} usage deltas, providerStats sum to {calls}",
+                sums.all.calls
+            ),
         );
     }
     for (path, total) in [("turns", "turns"), ("errors", "errors")] {

@@ -27,6 +27,8 @@ pub struct Conclusion {
     pub limit_hit: Option<Breach>,
     /// From the first line to now.
     pub wall_ms: u64,
+    /// Replies abandoned as loops whose price was not found.
+    pub loop_abort_unpriced: u64,
     /// Bytes of the journal.
     pub capture_bytes: u64,
     /// Why capture stopped early.
@@ -57,6 +59,8 @@ pub struct Fold {
     peak_context_tokens: u64,
     peak_context_share: f64,
     faults: ProviderFaults,
+    provider_switches: u64,
+    prefix_breaks: u64,
     errors: Errors,
     clocks: Clocks,
 }
@@ -125,7 +129,10 @@ impl Fold {
                 self.serve(agent, prompt.provider.as_ref());
             }
             Event::Usage(usage) => {
-                self.serve(agent, usage.provider.as_ref());
+                // The late price of an abandoned reply belongs to no turn.
+                if emission.turn.is_some() {
+                    self.serve(agent, usage.provider.as_ref());
+                }
                 self.usage(usage);
             }
             Event::ResponseRejected(rejected) => {
@@ -144,7 +151,12 @@ impl Fold {
                 "cache_miss" => self.faults.cache_miss += 1,
                 _ => {}
             },
-            Event::Log(log) => self.model_retries += u64::from(log.code == Some(RETRY)),
+            Event::ProviderSwitch(_) => self.provider_switches += 1,
+            Event::PrefixBroken(_) => self.prefix_breaks += 1,
+            Event::Log(log) => {
+                self.model_retries += u64::from(log.code == Some(RETRY));
+                self.ran_out_of_context |= log.code == Some(OVERFLOW);
+            }
             Event::TurnOutcome(outcome) => self.outcome(agent, outcome),
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
@@ -224,6 +236,7 @@ impl Fold {
                 tokens: self.rejected_tokens,
                 cost: self.rejected_money.cost().actual,
             },
+            loop_abort_unpriced: conclusion.loop_abort_unpriced,
             max_response_chars: self.max_response_chars,
             max_response_output_tokens: self.max_response_output_tokens,
             tool_calls: self.tool_calls,
@@ -232,6 +245,8 @@ impl Fold {
             peak_context_tokens: self.peak_context_tokens,
             peak_context_share: self.peak_context_share,
             provider_faults: self.faults,
+            provider_switches: self.provider_switches,
+            prefix_breaks: self.prefix_breaks,
             limits: conclusion.limits,
             limit_hit: conclusion.limit_hit,
             errors: self.errors,
@@ -304,6 +319,9 @@ impl Fold {
             TurnVerdict::Fatal => {}
         }
         self.errors.turns += 1;
+        self.errors.loop_aborts += outcome.loop_aborts;
+        self.errors.loop_abort_words += outcome.loop_abort_words;
+        self.errors.loop_abort_chars += outcome.loop_abort_chars;
         self.errors.max_consecutive = self.errors.max_consecutive.max(outcome.consecutive_errors);
         if let Some(kind) = outcome.error_type {
             self.errors.add(kind);
@@ -319,6 +337,10 @@ impl Fold {
 
 /// The `code` of the log line that each retry of a model call writes.
 const RETRY: &str = "retry";
+
+/// The `code` of the log line of a request that a provider refused as longer than the model's
+/// window (F63).
+const OVERFLOW: &str = "context_overflow";
 
 impl Errors {
     fn add(&mut self, kind: ErrorType) {

@@ -6,12 +6,13 @@ use proptest::prelude::*;
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, ModelId};
 use vocab::outcome::{ErrorType, TurnVerdict};
+use vocab::rewrite::Rewrite;
 use vocab::usage::Figure;
 
 use super::*;
 use crate::event::{
-    ContextBreakdown, Emission, Event, Log, LogLevel, Prompt, ResponseRejected, SessionEnded,
-    ToolResult, TurnOutcome, Usage,
+    ContextBreakdown, Emission, Event, Log, LogLevel, PrefixBroken, Prompt, ProviderSwitch,
+    ResponseRejected, SessionEnded, ToolResult, TurnOutcome, Usage,
 };
 use crate::rules;
 use crate::stream::Stream;
@@ -27,6 +28,10 @@ struct Turn {
     error: Option<ErrorType>,
     rejected: bool,
     failure: Option<FailureClass>,
+    /// Replies abandoned before it; whether each one's price is found in the end.
+    abandoned: Vec<bool>,
+    /// Whether the run moves before it, and whether its prefix is broken.
+    moved: (bool, bool),
 }
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -39,9 +44,11 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         prop::option::weighted(0.3, prop::sample::select(ErrorType::ALL)),
         any::<bool>(),
         prop::option::of(prop::sample::select(FailureClass::ALL)),
+        prop::collection::vec(any::<bool>(), 0..3),
+        any::<(bool, bool)>(),
     )
         .prop_map(
-            |(agent, provider, comparable, actual, output, error, rejected, failure)| Turn {
+            |(
                 agent,
                 provider,
                 comparable,
@@ -50,28 +57,80 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
                 error,
                 rejected,
                 failure,
+                abandoned,
+                moved,
+            )| Turn {
+                agent,
+                provider,
+                comparable,
+                actual,
+                output,
+                error,
+                rejected,
+                failure,
+                abandoned,
+                moved,
             },
         );
     prop::collection::vec(turn, 0..20)
 }
 
-fn events(turn: &Turn) -> Vec<Event> {
-    let model = ModelId::new(format!("m{}", turn.agent));
-    let provider = turn
-        .provider
-        .map(|name| ProviderName::new(format!("P{name}")));
-    let tokens = Tokens {
-        uncached_input: Some(5),
-        output: turn.output,
-        ..Tokens::default()
-    };
+fn usage(turn: &Turn, figure: Figure) -> Usage {
     let usd = |cents: Option<u32>| cents.map(|cents| f64::from(cents) / 1000.0);
     let cost = Cost {
         comparable: usd(turn.comparable),
         actual: usd(turn.actual),
     };
-    let cost = (cost != Cost::default()).then_some(cost);
-    let mut events = vec![
+    Usage {
+        profile_id: "p".into(),
+        model_id: ModelId::new(format!("m{}", turn.agent)),
+        tokens: Tokens {
+            uncached_input: Some(5),
+            output: turn.output,
+            ..Tokens::default()
+        },
+        cost: (cost != Cost::default()).then_some(cost),
+        provider: turn
+            .provider
+            .map(|name| ProviderName::new(format!("P{name}"))),
+        expected_cached_tokens: None,
+        wire: None,
+        reconciled: false,
+        clamped: false,
+        figure,
+    }
+}
+
+fn events(turn: &Turn) -> Vec<Event> {
+    let figure = if turn.error.is_some() {
+        Figure::Total
+    } else {
+        Figure::Work
+    };
+    let usage = usage(turn, figure);
+    let (model, provider) = (usage.model_id.clone(), usage.provider.clone());
+    let (tokens, cost) = (usage.tokens, usage.cost);
+    let mut events = Vec::new();
+    if turn.moved.0 {
+        events.push(Event::ProviderSwitch(ProviderSwitch {
+            model_id: model.clone(),
+            from: "P".into(),
+            to: "Q".into(),
+            fault: "unavailable",
+        }));
+    }
+    if turn.moved.1 {
+        events.push(Event::PrefixBroken(PrefixBroken {
+            model_id: model.clone(),
+            provider: None,
+            message: 0,
+            byte: 0,
+            act: Rewrite::ProviderMove,
+            shared_tokens: 0,
+            lost_tokens: 0,
+        }));
+    }
+    events.extend([
         Event::Prompt(Box::new(Prompt {
             messages: Vec::new(),
             reply: None,
@@ -80,22 +139,8 @@ fn events(turn: &Turn) -> Vec<Event> {
             duration_ms: 3,
             provider: None,
         })),
-        Event::Usage(Box::new(Usage {
-            profile_id: "p".into(),
-            model_id: model.clone(),
-            tokens,
-            cost,
-            provider: provider.clone(),
-            wire: None,
-            reconciled: false,
-            clamped: false,
-            figure: if turn.error.is_some() {
-                Figure::Total
-            } else {
-                Figure::Work
-            },
-        })),
-    ];
+        Event::Usage(Box::new(usage)),
+    ]);
     if turn.rejected {
         events.push(Event::ResponseRejected(Box::new(ResponseRejected {
             chars: 1,
@@ -124,6 +169,9 @@ fn events(turn: &Turn) -> Vec<Event> {
         error_type: turn.error,
         consecutive_errors: u64::from(turn.error.is_some()),
         turns: 1,
+        loop_aborts: turn.abandoned.len() as u64,
+        loop_abort_words: turn.abandoned.len() as u64 * 30,
+        loop_abort_chars: turn.abandoned.len() as u64 * 200,
         response_chars: turn.output.unwrap_or(0) * 2,
         response_output_tokens: turn.output.unwrap_or(0),
     }));
@@ -146,6 +194,7 @@ fn conclusion() -> Conclusion {
         limits: BTreeMap::new(),
         limit_hit: None,
         wall_ms: 0,
+        loop_abort_unpriced: 0,
         capture_bytes: 0,
         capture_stopped: None,
     }
@@ -181,12 +230,24 @@ proptest! {
             .iter()
             .flat_map(|turn| events(turn).into_iter().map(|event| emission(Some(turn.agent), event)))
             .collect();
+        // What abandoned replies cost becomes known behind the last turn, and belongs to none.
+        let mut unpriced = 0;
+        for turn in &turns {
+            for found in &turn.abandoned {
+                if *found {
+                    let late = Event::Usage(Box::new(usage(turn, Figure::Total)));
+                    emissions.push(Emission { turn: None, ..emission(Some(turn.agent), late) });
+                } else {
+                    unpriced += 1;
+                }
+            }
+        }
         let mut fold = Fold::new();
         for emission in &emissions {
             fold.take(emission);
         }
         emissions.extend(fold.slots().into_iter().map(|slot| emission(None, Event::SlotUsage(slot))));
-        let mut summary = fold.conclude(conclusion());
+        let mut summary = fold.conclude(Conclusion { loop_abort_unpriced: unpriced, ..conclusion() });
         // These agents never spawned; what is summed is all the rest.
         summary.agents = 0;
         emissions.push(emission(None, Event::SessionSummary(Box::new(summary))));
@@ -235,6 +296,58 @@ fn a_window_at_its_limit_ran_out() {
     assert!(folded([breakdown(200)]).ran_out_of_context);
 }
 
+/// F63.
+#[test]
+fn a_request_that_the_provider_finds_too_long_ran_out() {
+    let log = Event::Log(Log {
+        level: LogLevel::Warn,
+        message: String::new(),
+        code: Some("context_overflow"),
+    });
+    assert!(folded([log]).ran_out_of_context);
+}
+
+#[test]
+fn a_late_price_moves_no_turn_to_its_provider() {
+    let turn = Turn {
+        agent: 0,
+        provider: Some(0),
+        comparable: None,
+        actual: Some(1),
+        output: None,
+        error: None,
+        rejected: false,
+        failure: None,
+        abandoned: vec![true],
+        moved: (false, false),
+    };
+    let late = |provider| Emission {
+        turn: None,
+        ..emission(
+            Some(0),
+            Event::Usage(Box::new(Usage {
+                provider: Some(provider),
+                ..usage(&turn, Figure::Total)
+            })),
+        )
+    };
+    let mut fold = Fold::new();
+    fold.take(&late("late".into()));
+    for event in events(&turn) {
+        fold.take(&emission(Some(0), event));
+    }
+    let summary = fold.conclude(conclusion());
+    // These agents never spawned, so their turns stand in a row without a model.
+    let of = |name: &str| {
+        let rows = summary.provider_stats.iter();
+        rows.filter(|row| row.provider.as_ref().is_some_and(|it| it.as_str() == name))
+            .fold((0, 0), |sum, row| (sum.0 + row.turns, sum.1 + row.calls))
+    };
+    assert_eq!(of("P0"), (1, 1));
+    assert_eq!(of("late"), (0, 1));
+    assert!(summary.work_cost < summary.cost);
+}
+
 #[test]
 fn retries_are_counted_by_their_log_lines() {
     let log = |code| {
@@ -257,6 +370,9 @@ fn a_capped_reply_sets_no_maximum() {
             error_type: error,
             consecutive_errors: 1,
             turns: 1,
+            loop_aborts: 0,
+            loop_abort_words: 0,
+            loop_abort_chars: 0,
             response_chars: chars,
             response_output_tokens: chars,
         })

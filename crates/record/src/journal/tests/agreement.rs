@@ -54,7 +54,12 @@ fn stream(turns: u32) -> Vec<Value> {
         lines.push(line(
             "prompt",
             turn,
-            json!({"messages": request, "reply": format!("r{turn}"), "finishReason": "tool_calls"}),
+            json!({"messages": request, "reply": format!("r{turn}"), "finishReason": "tool_calls", "provider": "P"}),
+        ));
+        lines.push(line(
+            "assistant_message",
+            turn,
+            json!({"text": "so", "calls": [], "reasoning": "it is easy"}),
         ));
         lines.push(line(
             "shell",
@@ -103,7 +108,7 @@ fn two_killed_records_agree_wherever_each_was_cut() {
 #[test]
 fn each_difference_is_told() {
     let replay = read(&good(4)).unwrap();
-    let table: [(&str, &str, &str); 10] = [
+    let table: [(&str, &str, &str); 12] = [
         (
             "\"content\":\"do the task\"",
             "\"content\":\"do another\"",
@@ -145,6 +150,12 @@ fn each_difference_is_told() {
             "\"finishReason\":\"stop\"",
             "exchange 0: the finish reason",
         ),
+        (
+            "\"provider\":\"P\"",
+            "\"provider\":\"Q\"",
+            "exchange 0: who served",
+        ),
+        ("it is easy", "it is hard", "the reasoning of reply 0"),
         (
             "\"sessionId\":\"a session\"",
             "\"sessionId\":\"b\"",

@@ -53,6 +53,84 @@ fn lists_come_out_whole_and_bodies_stand_once() {
 }
 
 #[test]
+fn reasoning_stays_with_its_message_and_tells_messages_apart() {
+    let sealed = format!(
+        "{{\"type\":\"reasoning.encrypted\",  \"data\":\"{}\"}}",
+        "x".repeat(400)
+    );
+    let said = |provider: Option<&str>, items: &[(&str, bool)], text: Option<&str>| {
+        Arc::new(Message::Assistant {
+            text: Some("so".into()),
+            calls: Vec::new(),
+            reasoning: Some(Arc::new(vocab::message::Reasoning {
+                provider: provider.map(Into::into),
+                items: items
+                    .iter()
+                    .map(|(json, sealed)| vocab::message::ReasoningItem {
+                        json: (*json).into(),
+                        sealed: *sealed,
+                    })
+                    .collect(),
+                text: text.map(Into::into),
+            })),
+        })
+    };
+    let plain = Arc::new(Message::Assistant {
+        text: Some("so".into()),
+        calls: Vec::new(),
+        reasoning: None,
+    });
+    let messages = vec![
+        plain,
+        said(None, &[], None),
+        said(None, &[], Some("")),
+        said(Some("A"), &[], None),
+        said(Some("A"), &[(&sealed, true)], None),
+        said(Some("A"), &[(&sealed, false)], None),
+        said(Some("A"), &[(&sealed, true), ("{}", false)], Some("well")),
+        said(Some("B"), &[(&sealed, true)], None),
+    ];
+    let disk = Disk::default();
+    let mut journal = journal(&disk);
+    for _ in 0..2 {
+        journal.entry(
+            Some(&root()),
+            Entry::ModelIo {
+                request: request(MessageList {
+                    keep: 0,
+                    push: messages.clone(),
+                    signal: None,
+                }),
+                response: response(messages[0].clone()),
+                latency_ms: 1,
+            },
+        );
+    }
+    journal.finish();
+    let replay = read(&disk.bytes()).unwrap();
+    assert_eq!(replay.stopped, None);
+    assert_eq!(replay.messages.len(), messages.len());
+    // The long item is one text, however many messages hold it.
+    assert_eq!(replay.texts.len(), 1);
+    for (at, message) in messages.iter().enumerate() {
+        let held = replay.message(at as u32).unwrap().reasoning.as_ref();
+        let back = held.map(|held| vocab::message::Reasoning {
+            provider: held.provider.clone(),
+            items: held
+                .items
+                .iter()
+                .map(|item| vocab::message::ReasoningItem {
+                    json: replay.text(&item.json).into(),
+                    sealed: item.sealed,
+                })
+                .collect(),
+            text: held.text.as_ref().map(|text| replay.text(text).into()),
+        });
+        assert_eq!(back.as_ref(), message.reasoning().map(|it| &**it), "{at}");
+    }
+}
+
+#[test]
 fn a_journal_grows_by_the_turn_and_not_with_the_run() {
     let size = |turns| good(turns).len();
     let early = size(20) - size(10);

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 /// A fork that finishes within its turn, and a root that is capped, re-asked, and then stopped by
-/// `maxTurns`.
+/// `maxTurns`. Its third turn leaves one provider for a spent schedule and the next for a miss,
+/// and abandons a reply, which is paid for at the end.
 pub(super) fn good() -> Vec<Value> {
     let call = |id: &str, tool: &str| json!({"type": "tool_call", "callId": id, "tool": tool, "arguments": "{}"});
     let of = |agent: &str, turn: u64, mut line: Value| {
@@ -33,13 +34,15 @@ pub(super) fn good() -> Vec<Value> {
     };
     let timing =
         |ms: u64| json!({"type": "turn_timing", "promptMs": 1, "requestMs": ms, "responseMs": 1});
+    let log = |code: &str| json!({"type": "log", "level": "warn", "message": "x", "code": code});
+    let switch = |from: &str, to: &str, fault: &str| json!({"type": "provider_switch", "modelId": "m", "from": from, "to": to, "fault": fault});
     let said = || json!({"type": "assistant_message", "text": "x", "calls": []});
     let result = |id: &str, tool: &str| json!({"type": "tool_result", "callId": id, "tool": tool, "ok": true, "chars": 1, "preview": "x", "durationMs": 1});
     let spawned = |id: &str| {
         of(
             id,
             0,
-            json!({"type": "agent_spawned", "brief": "b", "depth": 0}),
+            json!({"type": "agent_spawned", "brief": "b", "depth": 0, "modelId": "m"}),
         )
     };
     let modules = |id: &str| of(id, 0, json!({"type": "agent_modules", "modules": []}));
@@ -58,12 +61,14 @@ pub(super) fn good() -> Vec<Value> {
         of(id, 0, line)
     };
     let slot = json!({"profileId": "root", "modelId": "m",
-        "tokens": {"uncachedInput": 50, "cachedInput": null, "output": 15, "reasoning": 0, "cacheWrite": null},
-        "cost": {"comparable": 1.0, "actual": 0.5}, "workCost": {"comparable": 0.6, "actual": 0.3}, "calls": 5});
+        "tokens": {"uncachedInput": 60, "cachedInput": null, "output": 18, "reasoning": 0, "cacheWrite": null},
+        "cost": {"comparable": 1.2, "actual": 0.6}, "workCost": {"comparable": 0.6, "actual": 0.3}, "calls": 6});
     let mut slot_line = slot.clone();
     slot_line["type"] = json!("slot_usage");
     let mut lines = vec![
-        json!({"type": "session_started", "routingKey": "k"}),
+        json!({"type": "session_started", "routingKey": "k",
+            "limits": {"maxModelRetries": 1, "providerCacheMissLimit": 1},
+            "modelProviders": {"m": [{"provider": "P", "quantization": "fp8"}, {"provider": "Q", "quantization": "fp8"}, {"provider": "R", "quantization": "fp8"}]}}),
         spawned("root"),
         modules("root"),
         surface("root"),
@@ -141,24 +146,37 @@ pub(super) fn good() -> Vec<Value> {
         // Turn 3 calls nothing, and is the last that `maxTurns` allows.
         of("root", 3, breakdown(8)),
         of("root", 3, message("06")),
+        of("root", 3, log("retry")),
+        of("root", 3, log("retries_spent")),
+        of("root", 3, switch("P", "Q", "failed_call")),
         of(
             "root",
             3,
-            prompt(&["01", "02", "03", "04", "05"], Some("06"), 1),
+            json!({"type": "provider_fault", "modelId": "m", "provider": "q", "kind": "cache_miss", "sharedPrefixTokens": 9000, "cachedTokens": 0}),
         ),
+        of(
+            "root",
+            3,
+            json!({"type": "prefix_broken", "modelId": "m", "provider": "Q", "message": 4, "byte": 17, "act": "provider_move", "sharedTokens": 9, "lostTokens": 1}),
+        ),
+        of("root", 3, {
+            let mut line = prompt(&["01", "02", "03", "04", "05"], Some("06"), 1);
+            line["provider"] = json!("Q");
+            line
+        }),
         of("root", 3, usage("total", 3)),
         of("root", 3, said()),
-        of(
-            "root",
-            3,
-            outcome(
-                "error",
-                Some(("missing_completion", "missing_completion_no_call")),
-                1,
-                3,
-            ),
-        ),
+        of("root", 3, {
+            let kind = ("missing_completion", "missing_completion_no_call");
+            let mut line = outcome("error", Some(kind), 1, 3);
+            line["loopAborts"] = json!(2);
+            line["loopAbortWords"] = json!(80);
+            line["loopAbortChars"] = json!(900);
+            line
+        }),
         of("root", 3, timing(1)),
+        of("root", 3, log("cache_misses")),
+        of("root", 3, switch("Q", "R", "cache_miss")),
         of(
             "root",
             0,
@@ -170,13 +188,15 @@ pub(super) fn good() -> Vec<Value> {
             json!({"type": "limit_exceeded", "limit": "turns", "threshold": 3.0, "observed": 3.0, "turns": 3.0}),
         ),
         status("root", json!({"status": "done", "endedAs": "exhausted"})),
+        of("root", 0, usage("total", 3)),
         slot_line,
         json!({"type": "session_summary", "status": "exhausted", "exitCode": 3, "agents": 2, "modelCalls": 5, "modelMs": 29,
-            "tokens": slot["tokens"], "cost": 0.5, "workCost": 0.3, "comparableCost": 1.0, "unpricedCalls": 0, "unpricedTokens": 0,
-            "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "turns": 5, "working": 3, "errors": 2}],
+            "tokens": slot["tokens"], "cost": 0.6, "workCost": 0.3, "comparableCost": 1.2, "unpricedCalls": 0, "unpricedTokens": 0,
+            "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "calls": 4, "turns": 4, "working": 3, "errors": 1}, {"provider": "Q", "modelId": "m", "calls": 2, "turns": 1, "working": 0, "errors": 1}],
+            "modelRetries": 1, "providerFaults": {"stall": 0, "cacheMiss": 1}, "providerSwitches": 2, "prefixBreaks": 1, "loopAbortUnpriced": 1,
             "rejectedResponses": {"count": 1}, "toolCalls": 3, "shellCommands": 1, "peakContextTokens": 9,
             "maxResponseChars": 5, "maxResponseOutputTokens": 3,
-            "errors": {"turns": 5, "errors": 2, "maxConsecutive": 1, "modelApi": 1, "missingCompletion": 1,
+            "errors": {"turns": 5, "errors": 2, "maxConsecutive": 1, "loopAborts": 2, "loopAbortWords": 80, "loopAbortChars": 900, "modelApi": 1, "missingCompletion": 1,
                 "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}}}),
         json!({"type": "session_ended", "status": "exhausted", "exitCode": 3}),
     ];
