@@ -14,7 +14,6 @@ use config::Launch;
 use config::limits::Limits;
 use context::prompts;
 use provider::openrouter::{AttemptLimits, Credential, Endpoint};
-use provider::request;
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
@@ -305,7 +304,7 @@ fn start_clients(
                     .model_providers
                     .get(model)
                     .and_then(|list| list.first())
-                    .map(candidate),
+                    .cloned(),
             ),
             // A launch with a live model carries a gateway; an agent that finds no client for its
             // model ends as a defect.
@@ -322,13 +321,6 @@ fn start_clients(
         clients.insert(model.clone(), link);
     }
     clients
-}
-
-fn candidate(listed: &config::launch::Candidate) -> request::Candidate {
-    request::Candidate {
-        provider: listed.provider.clone(),
-        quantization: listed.quantization.clone(),
-    }
 }
 
 fn root_spec(launch: &Launch) -> AgentSpec {

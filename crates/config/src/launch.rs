@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use vocab::ids::{ModelId, ProviderName, SessionId, Slug};
+pub use vocab::candidate::Candidate;
+use vocab::ids::{ModelId, SessionId, Slug};
 use vocab::usage::ListPrices;
 
 use crate::hooks::Hook;
@@ -103,24 +104,11 @@ pub(crate) const PRICES: Shape = Shape {
     required: &["uncachedInput", "cachedInput", "output"],
 };
 
-/// One provider a model may be served by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Candidate {
-    /// The provider, spelled as the gateway's endpoints listing spells `provider_name`.
-    pub provider: ProviderName,
-    /// The quantization its endpoint serves, such as `fp8`.
-    #[schemars(length(min = 1))]
-    pub quantization: String,
-}
-
-impl Candidate {
-    pub(crate) const SHAPE: Shape = Shape {
-        name: "Candidate",
-        keys: &["provider", "quantization"],
-        required: &["provider", "quantization"],
-    };
-}
+pub(crate) const CANDIDATE: Shape = Shape {
+    name: "Candidate",
+    keys: &["provider", "quantization"],
+    required: &["provider", "quantization"],
+};
 
 /// The configuration under study: profiles, limits and the run's own hooks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

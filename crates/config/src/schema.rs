@@ -82,7 +82,7 @@ mod tests {
     use crate::capability::delegation::{State, Transition};
     use crate::capability::programs::ChosenTypes;
     use crate::hooks::{Hook, HookKind};
-    use crate::launch::{Candidate, CapabilitySet, PRICES};
+    use crate::launch::{CANDIDATE, CapabilitySet, PRICES};
     use crate::limits::Limits;
     use crate::profile::{
         LoopDetection, OpeningTurn, Profile, REASONING, RepeatDetection, RosterEntry, Tree,
@@ -92,7 +92,7 @@ mod tests {
     /// Every object the validator reads, whole: what it requires is what the schema requires.
     const SHAPES: &[Shape] = &[
         Launch::SHAPE,
-        Candidate::SHAPE,
+        CANDIDATE,
         PRICES,
         CapabilitySet::SHAPE,
         Limits::SHAPE,

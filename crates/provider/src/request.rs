@@ -17,7 +17,8 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use serde_json::json;
 use serde_json::value::RawValue;
-use vocab::ids::{ModelId, ProviderName, RoutingKey};
+pub use vocab::candidate::Candidate;
+use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 use vocab::tools::Definition;
 
@@ -168,15 +169,6 @@ pub enum ToolChoice {
     Required,
     /// A call of this tool.
     Named(String),
-}
-
-/// Who shall serve a model: the one provider and quantization level a request allows (01 §6.2).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    /// As the gateway's endpoints listing spells it.
-    pub provider: ProviderName,
-    /// `fp8`, `bf16`, `unknown`.
-    pub quantization: String,
 }
 
 /// What an agent asks: its messages and what may be answered.

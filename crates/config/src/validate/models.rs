@@ -11,7 +11,7 @@ use super::profile::Draft;
 use super::{Count, Fields, Kind, Span};
 use crate::capability::Capability;
 use crate::document::{Node, quoted};
-use crate::launch::{Candidate, PRICES};
+use crate::launch::{CANDIDATE, Candidate, PRICES};
 use crate::refusal::{Report, Spot, nearest, shortened};
 
 /// What the document says of models. A table that could not be read at all is `None`.
@@ -265,7 +265,7 @@ fn candidates(fields: &Fields<'_>, spot: &Spot, node: &Node) -> Option<Vec<Candi
 }
 
 fn candidate(fields: &Fields<'_>, spot: Spot, node: &Node) -> Option<Candidate> {
-    let candidate = Fields::open(fields.report, spot, node, Candidate::SHAPE)?;
+    let candidate = Fields::open(fields.report, spot, node, CANDIDATE)?;
     let provider = candidate.word_text("provider");
     let quantization = candidate.word_text("quantization");
     Some(Candidate {
