@@ -439,6 +439,7 @@ async fn epilogue(
         limits: limits.in_force(),
         limit_hit: end.limit_hit,
         wall_ms: millis(shared.clock.elapsed()),
+        loop_abort_unpriced: 0,
         capture_bytes: journal.bytes,
         capture_stopped: journal.stopped,
     };

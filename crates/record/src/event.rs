@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use vocab::band::{Band, BandTokens};
+use vocab::candidate::CandidateFault;
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, Slug};
 use vocab::message::Role;
@@ -194,8 +195,8 @@ pub struct ProviderSwitch {
     pub from: ProviderName,
     /// The provider taken.
     pub to: ProviderName,
-    /// What decided it: `failed_call`, `unavailable`, `cache_miss`.
-    pub fault: &'static str,
+    /// What decided it.
+    pub fault: CandidateFault,
 }
 
 /// See [`Event::PrefixBroken`]. It stands before the prompt of its request.

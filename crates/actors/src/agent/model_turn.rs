@@ -453,6 +453,7 @@ impl Turns {
                 tokens: accounted.tokens,
                 cost: accounted.cost,
                 provider: provider.cloned(),
+                expected_cached_tokens: None,
                 wire: usage.map(|usage| Arc::clone(&usage.wire)),
                 reconciled: accounted.reconciled,
                 clamped: accounted.clamped,

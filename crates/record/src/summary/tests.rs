@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use vocab::candidate::CandidateFault;
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, ModelId};
 use vocab::outcome::{ErrorType, TurnVerdict};
@@ -116,7 +117,7 @@ fn events(turn: &Turn) -> Vec<Event> {
             model_id: model.clone(),
             from: "P".into(),
             to: "Q".into(),
-            fault: "unavailable",
+            fault: CandidateFault::Unavailable,
         }));
     }
     if turn.moved.1 {
