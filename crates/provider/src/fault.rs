@@ -7,6 +7,7 @@
 //! control character.
 
 mod excerpt;
+mod overflow;
 
 use std::time::Duration;
 
