@@ -11,11 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
+use provider::call::{Asks, Call, CallError, Next};
+use provider::candidates::Candidates;
+use provider::degraded::Degraded;
+use provider::fault::Fault;
 use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint};
 use provider::reply::Reply;
 use provider::request::{self, Candidate, Head};
-use provider::schedule::{CallError, Decision, Fault, RetrySchedule};
 use record::event::{Event, LogLevel, ProviderFault};
 use vocab::ids::{AgentId, ModelId, ProviderName, RoutingKey};
 
@@ -68,19 +71,11 @@ impl Source {
         }
     }
 
-    /// Whom a call asks, for a sentence: ` at Acme`.
-    fn asked(&self) -> String {
+    /// The provider asked for.
+    const fn candidate(&self) -> Option<&Candidate> {
         match self {
-            Self::Gateway {
-                candidate: Some(candidate),
-                ..
-            } => {
-                format!(" at {}", candidate.provider)
-            }
-            Self::Gateway {
-                candidate: None, ..
-            }
-            | Self::Mock { .. } => String::new(),
+            Self::Gateway { candidate, .. } => candidate.as_ref(),
+            Self::Mock { .. } => None,
         }
     }
 
@@ -195,44 +190,47 @@ impl Shared {
             telemetry: self.telemetry.clone(),
             agent: Some(call.agent.clone()),
         };
-        let mut schedule = RetrySchedule::new(self.limits.max_retries, self.limits.max_delay);
-        let mut retries = 0;
+        // One candidate and no choice of tools: nothing is learned that another call must know.
+        let mut candidates = Candidates::new(self.source.candidate().cloned(), u64::MAX);
+        let mut degraded = Degraded::new(true);
+        let asks = Asks::of(&call.request, false);
+        let mut decided = Call::new(asks, self.limits.max_retries, self.limits.max_delay);
         loop {
-            let mut stop = call.stop.clone();
-            let attempt = tokio::select! {
-                biased;
-                cause = stop.drops_model_calls() => return Err(CallFailure::Stopped(cause)),
-                attempt = self.attempt(&call) => attempt,
-            };
-            let fault = match attempt {
-                Ok(reply) => return Ok(Completion { reply, retries }),
-                Err(fault) => fault,
-            };
-            if let Fault::Stall { provider, .. } = &fault {
-                voice.say_in_turn(call.turn, self.stall(provider.clone()));
-            }
-            match schedule.failed(&fault, self.clock.left()) {
-                Decision::Retry { delay, attempt, of } => {
-                    retries += 1;
-                    voice.log(
-                        LogLevel::Warn,
-                        Some("retry"),
-                        format!(
-                            "model `{}`{}: retry {attempt} of {of} in {}, after {fault}",
-                            self.model,
-                            self.source.asked(),
-                            seconds(delay),
-                        ),
-                    );
+            match decided.next(&mut candidates, &mut degraded) {
+                Next::Attempt(_) => {
+                    let mut stop = call.stop.clone();
+                    let attempt = tokio::select! {
+                        biased;
+                        cause = stop.drops_model_calls() => {
+                            return Err(CallFailure::Stopped(cause));
+                        }
+                        attempt = self.attempt(&call) => attempt,
+                    };
+                    let fault = match attempt {
+                        Ok(reply) => {
+                            let retries = decided.retries().into();
+                            return Ok(Completion { reply, retries });
+                        }
+                        Err(fault) => fault,
+                    };
+                    if let Fault::Stall { provider, .. } = &fault {
+                        voice.say_in_turn(call.turn, self.stall(provider.clone()));
+                    }
+                    decided.failed(fault, self.clock.left());
+                }
+                Next::Wait(wait) => {
+                    let sentence = wait.sentence(&self.model);
+                    voice.log(LogLevel::Warn, Some("retry"), sentence);
                     tokio::select! {
                         biased;
                         cause = call.stop.thrown() => return Err(CallFailure::Stopped(cause)),
-                        () = tokio::time::sleep(delay) => {}
+                        () = tokio::time::sleep(wait.delay) => {}
                     }
                 }
-                Decision::Spent(error) | Decision::Fatal(error) => {
-                    return Err(CallFailure::Failed(Box::new(error)));
+                Next::Tell(notice) => {
+                    voice.log(LogLevel::Warn, None, notice.sentence(&self.model));
                 }
+                Next::GiveUp(error) => return Err(CallFailure::Failed(error)),
             }
         }
     }
@@ -301,8 +299,4 @@ async fn play(step: Step) -> Result<Reply, Fault> {
         Outcome::Fault(fault) => Err(fault),
         Outcome::Panic => panic!("the mock script raises a panic here"),
     }
-}
-
-fn seconds(delay: Duration) -> String {
-    format!("{} s", (delay.as_secs_f64() * 10.0).round() / 10.0)
 }

@@ -107,6 +107,22 @@ pub enum Fault {
         from(.0.provider.as_ref())
     )]
     LengthCapped(Box<Discarded>),
+    /// The reply repeated itself, or outgrew its limit, and was abandoned while it streamed
+    /// (01 §7).
+    #[error(
+        "looping reply{} abandoned after {words} words, {chars} characters",
+        from(provider.as_ref())
+    )]
+    Looped {
+        /// Words read of it.
+        words: u64,
+        /// Characters read of it.
+        chars: u64,
+        /// The gateway's id of it, for its price.
+        generation: Option<GenerationId>,
+        /// Who was answering, where named.
+        provider: Option<ProviderName>,
+    },
     /// Another provider answered than the one asked.
     #[error("provider mismatch: `{asked}` was asked and `{served}` answered")]
     ProviderMismatch {
@@ -191,6 +207,7 @@ impl Fault {
             }
             Self::Parse { .. } => ErrorType::ModelParse,
             Self::LengthCapped(_) => ErrorType::ModelLengthCapped,
+            Self::Looped { .. } => ErrorType::ModelResponseLoop,
             Self::ProviderMismatch { .. } => ErrorType::ModelProviderMismatch,
         }
     }
@@ -202,7 +219,8 @@ impl Fault {
             | Self::Server { provider, .. }
             | Self::Transport { provider, .. }
             | Self::Stall { provider, .. }
-            | Self::Timeout { provider, .. } => provider.as_ref(),
+            | Self::Timeout { provider, .. }
+            | Self::Looped { provider, .. } => provider.as_ref(),
             Self::Parse { discarded, .. } | Self::LengthCapped(discarded) => {
                 discarded.provider.as_ref()
             }
@@ -262,9 +280,33 @@ impl Fault {
     pub fn refuses_pictures(&self) -> bool {
         const WORDS: [&str; 4] = ["image", "picture", "vision", "multimodal"];
         match self {
+            // A context's length may be told with its part of pictures.
+            _ if self.overflows_context() => false,
             Self::Rejected { status: 413, .. } => true,
             Self::Rejected { status, body } if (400..500).contains(status) => speaks(body, &WORDS),
             Self::NotFound { body } => speaks(body, &WORDS),
+            _ => false,
+        }
+    }
+
+    /// Whether a request was refused because it is longer than the model's context (F62, F63). No
+    /// status is reserved for it; these are the words of the servers there are.
+    pub fn overflows_context(&self) -> bool {
+        const WORDS: [&str; 11] = [
+            "context length",
+            "context_length",
+            "context window",
+            "context size",
+            "context_size",
+            "context limit",
+            "maximum context",
+            "too many tokens",
+            "number of tokens allowed",
+            "prompt is too long",
+            "input is too long",
+        ];
+        match self {
+            Self::Rejected { status, body } => (400..500).contains(status) && speaks(body, &WORDS),
             _ => false,
         }
     }
@@ -417,6 +459,26 @@ mod tests {
         assert!(!refuses(400, "context length exceeded"));
         assert!(!refuses(404, "no such model"));
         assert!(!refuses(503, "the image service is down"));
+    }
+
+    #[test]
+    fn an_overflow_of_the_context_is_told_by_its_words() {
+        let refused = |status, body: &str| Fault::of_status(status, None, body.as_bytes(), None);
+        for body in [
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens. However, you requested 9000 tokens","code":"context_length_exceeded"}}"#,
+            "prompt is too long: 208310 tokens > 200000 maximum",
+            "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000",
+            "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).",
+            "the request exceeds the available context size, try increasing it",
+            "Input is too long for requested model.",
+            "Too many tokens: 9000 > 8192",
+        ] {
+            assert!(refused(400, body).overflows_context(), "{body}");
+            assert!(!refused(429, body).overflows_context(), "{body}");
+        }
+        assert!(!refused(400, "temperature is out of range").overflows_context());
+        let counted = "maximum context length is 8192 tokens, 9000 were sent (600 of an image)";
+        assert!(!refused(400, counted).refuses_pictures());
     }
 
     #[test]

@@ -6,11 +6,9 @@
 //! Always true: at most `1 + max_retries` attempts are made, and no wait is begun that is longer
 //! than ten minutes or than the time left.
 
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use vocab::outcome::ErrorType;
-
+pub use crate::call::CallError;
 pub use crate::fault::Fault;
 
 /// The longest wait that is ever begun.
@@ -25,7 +23,7 @@ pub struct RetrySchedule {
 }
 
 /// What follows a failed attempt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Another attempt, after a wait.
     Retry {
@@ -36,21 +34,10 @@ pub enum Decision {
         /// How many retries there are in all.
         of: u32,
     },
-    /// No other attempt with this provider: the schedule is spent.
-    Spent(CallError),
+    /// No other attempt with this provider: the schedule is spent, and why.
+    Spent(String),
     /// No other attempt at all.
-    Fatal(CallError),
-}
-
-/// A model call that failed for good.
-#[derive(Clone, Debug)]
-pub struct CallError {
-    /// The fault of the last attempt.
-    pub fault: Fault,
-    /// Attempts made.
-    pub attempts: u32,
-    /// Of a spent schedule: why no other attempt was made.
-    pub spent: Option<String>,
+    Fatal,
 }
 
 impl RetrySchedule {
@@ -73,7 +60,8 @@ impl RetrySchedule {
             Fault::RateLimited { .. }
             | Fault::Server { .. }
             | Fault::Transport { .. }
-            | Fault::Stall { .. } => {}
+            | Fault::Stall { .. }
+            | Fault::Looped { .. } => {}
             Fault::Timeout { .. }
             | Fault::NotFound { .. }
             | Fault::Auth { .. }
@@ -82,7 +70,7 @@ impl RetrySchedule {
             | Fault::LengthCapped(_)
             | Fault::ProviderMismatch { .. }
             | Fault::MissingCredential
-            | Fault::Unusable { .. } => return Decision::Fatal(self.error(fault, None)),
+            | Fault::Unusable { .. } => return Decision::Fatal,
         }
         if self.failed > self.max_retries {
             let why = match self.max_retries {
@@ -90,7 +78,7 @@ impl RetrySchedule {
                 1 => "the one retry is used up".to_owned(),
                 many => format!("all {many} retries are used up"),
             };
-            return Decision::Spent(self.error(fault, Some(why)));
+            return Decision::Spent(why);
         }
         let backoff = backoff(self.failed).min(self.max_delay);
         let delay = backoff.max(fault.retry_after().unwrap_or_default());
@@ -108,20 +96,12 @@ impl RetrySchedule {
                 "the wait of {} {whose} is longer than {bound}",
                 seconds(delay)
             );
-            return Decision::Spent(self.error(fault, Some(why)));
+            return Decision::Spent(why);
         }
         Decision::Retry {
             delay,
             attempt: self.failed,
             of: self.max_retries,
-        }
-    }
-
-    fn error(&self, fault: &Fault, spent: Option<String>) -> CallError {
-        CallError {
-            fault: fault.clone(),
-            attempts: self.failed,
-            spent,
         }
     }
 }
@@ -131,52 +111,11 @@ fn backoff(n: u32) -> Duration {
     Duration::from_secs(1_u64.checked_shl(n - 1).unwrap_or(u64::MAX))
 }
 
-fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> String {
     if duration.subsec_nanos() == 0 {
         format!("{} s", duration.as_secs())
     } else {
         format!("{:.1} s", duration.as_secs_f64())
-    }
-}
-
-impl CallError {
-    /// How the turn that met it is recorded.
-    pub const fn error_type(&self) -> ErrorType {
-        self.fault.error_type()
-    }
-
-    /// Whether the loop asks again, byte for byte, on the same turn instead of ending (01 §6.4).
-    pub const fn is_reasked(&self) -> bool {
-        matches!(
-            self.error_type(),
-            ErrorType::ModelTimeout
-                | ErrorType::ModelLengthCapped
-                | ErrorType::ModelParse
-                | ErrorType::ModelResponseLoop
-        )
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(why) = &self.spent else {
-            return self.fault.fmt(f);
-        };
-        let attempts = match self.attempts {
-            1 => "1 attempt".to_owned(),
-            many => format!("{many} attempts"),
-        };
-        write!(
-            f,
-            "gave up after {attempts}, {why}; the last: {}",
-            self.fault
-        )
-    }
-}
-
-impl std::error::Error for CallError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.fault)
     }
 }
 
@@ -223,18 +162,9 @@ mod tests {
     #[test]
     fn zero_retries_give_up_on_the_first_failure() {
         let mut schedule = RetrySchedule::new(0, MINUTE);
-        let Decision::Spent(error) = schedule.failed(&server(None), None) else {
-            panic!("spent");
-        };
         assert_eq!(
-            error.to_string(),
-            "gave up after 1 attempt, no retries are configured; the last: server failure (503): \
-             busy"
-        );
-        assert_eq!(error.error_type(), ErrorType::ModelRetryExhausted);
-        assert_eq!(
-            (error.fault.status(), error.fault.body()),
-            (Some(503), Some("busy"))
+            schedule.failed(&server(None), None),
+            Decision::Spent("no retries are configured".to_owned())
         );
     }
 
@@ -259,7 +189,7 @@ mod tests {
         let spent = |retry_after, left: Option<u64>| {
             let mut schedule = RetrySchedule::new(10, MINUTE);
             match schedule.failed(&server(Some(retry_after)), left.map(Duration::from_secs)) {
-                Decision::Spent(error) => error.spent.unwrap(),
+                Decision::Spent(why) => why,
                 other => panic!("{other:?}"),
             }
         };
@@ -279,21 +209,38 @@ mod tests {
 
     #[test]
     fn what_no_second_attempt_can_mend_is_fatal_at_once() {
-        let fatal = |fault: Fault| match RetrySchedule::new(10, MINUTE).failed(&fault, None) {
-            Decision::Fatal(error) => error,
-            other => panic!("{other:?}"),
-        };
-        let timeout = fatal(Fault::Timeout {
+        let decide = |fault: Fault| RetrySchedule::new(10, MINUTE).failed(&fault, None);
+        let timeout = Fault::Timeout {
             secs: 900,
             provider: None,
-        });
-        assert!(timeout.is_reasked());
+        };
+        assert_eq!(decide(timeout), Decision::Fatal);
         for status in [400, 401, 402, 404] {
-            let error = fatal(Fault::of_status(status, None, b"no", None));
-            assert!(!error.is_reasked());
+            let fault = Fault::of_status(status, None, b"no", None);
+            assert_eq!(decide(fault), Decision::Fatal);
         }
-        let missing = fatal(Fault::MissingCredential);
-        assert_eq!(missing.error_type(), ErrorType::ModelAuth);
+        assert_eq!(decide(Fault::MissingCredential), Decision::Fatal);
+    }
+
+    #[test]
+    fn a_reply_that_looped_is_tried_again_like_a_server_failure() {
+        let looped = Fault::Looped {
+            words: 3065,
+            chars: 12_261,
+            generation: None,
+            provider: None,
+        };
+        let mut schedule = RetrySchedule::new(1, MINUTE);
+        let delay = Duration::from_secs(1);
+        assert_eq!(
+            schedule.failed(&looped, None),
+            Decision::Retry {
+                delay,
+                attempt: 1,
+                of: 1
+            }
+        );
+        assert!(matches!(schedule.failed(&looped, None), Decision::Spent(_)));
     }
 
     #[test]
@@ -327,11 +274,8 @@ mod tests {
                         prop_assert!(delay <= LONGEST_WAIT && left.is_none_or(|left| delay <= left));
                         prop_assert!(attempt == made && attempt <= of && of == retries);
                     }
-                    Decision::Spent(error) => {
-                        prop_assert_eq!(error.attempts, made);
-                        break;
-                    }
-                    Decision::Fatal(error) => prop_assert!(false, "{error}"),
+                    Decision::Spent(_) => break,
+                    Decision::Fatal => prop_assert!(false, "fatal"),
                 }
             }
         }
