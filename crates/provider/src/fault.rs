@@ -7,7 +7,6 @@
 //! control character.
 
 mod excerpt;
-mod overflow;
 
 use std::time::Duration;
 

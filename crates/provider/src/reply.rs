@@ -10,6 +10,7 @@
 
 mod calls;
 mod chunk;
+mod details;
 mod text;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use vocab::message::{ReasoningItem, ToolCall};
 
 use self::calls::Calls;
 use self::chunk::{CallDelta, Choice, Chunk, Delta};
+use self::details::Details;
 use self::text::Text;
 use crate::fault::{self, Discarded, Fault, excerpt};
 use crate::price::UsageReport;
@@ -68,6 +70,7 @@ pub struct Assembly {
     refusal: Text,
     reasoning: Text,
     reasoning_aside: Text,
+    details: Details,
     calls: Calls,
     finish_reason: Option<String>,
     usage: Option<UsageReport>,
@@ -170,7 +173,7 @@ impl Assembly {
         Ok(Reply {
             text: first_of([self.text, self.refusal]),
             reasoning: first_of([self.reasoning, self.reasoning_aside]),
-            reasoning_items: Vec::new(),
+            reasoning_items: self.details.finish(),
             calls,
             finish_reason: self.finish_reason,
             usage: self.usage,
@@ -289,6 +292,7 @@ impl Assembly {
         } else {
             moved = true;
         }
+        self.details.push(delta.reasoning_details, whole);
         if let Some(calls) = delta.tool_calls {
             let entries: Vec<CallDelta<'_>> = match serde_json::from_str(calls.get()) {
                 Ok(entries) => entries,
