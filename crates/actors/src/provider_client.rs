@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use provider::mock::{Outcome, Player, Script, Step};
-use provider::openrouter::{self, AttemptLimits, Endpoint};
+use provider::openrouter::{self, AttemptLimits, Endpoint, Terms};
 use provider::reply::Reply;
 use provider::request::{self, Candidate, Head};
 use provider::schedule::{CallError, Decision, Fault, RetrySchedule};
@@ -255,7 +255,12 @@ impl Shared {
                     &call.request,
                 );
                 let asked = candidate.as_ref().map(|candidate| &candidate.provider);
-                openrouter::attempt(&http, endpoint, body, asked, self.limits.attempt).await
+                let terms = Terms {
+                    asked,
+                    limits: self.limits.attempt,
+                    knobs: None,
+                };
+                openrouter::attempt(&http, endpoint, body, terms).await
             }
             Source::Mock { script, players } => {
                 let step = players

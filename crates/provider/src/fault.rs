@@ -106,6 +106,22 @@ pub enum Fault {
         from(.0.provider.as_ref())
     )]
     LengthCapped(Box<Discarded>),
+    /// The reply repeated itself, or outgrew its limit, and was abandoned while it streamed
+    /// (01 §7).
+    #[error(
+        "looping reply{} abandoned after {words} words, {chars} characters",
+        from(provider.as_ref())
+    )]
+    Looped {
+        /// Words read of it.
+        words: u64,
+        /// Characters read of it.
+        chars: u64,
+        /// The gateway's id of it, for its price.
+        generation: Option<GenerationId>,
+        /// Who was answering, where named.
+        provider: Option<ProviderName>,
+    },
     /// Another provider answered than the one asked.
     #[error("provider mismatch: `{asked}` was asked and `{served}` answered")]
     ProviderMismatch {
@@ -190,6 +206,7 @@ impl Fault {
             }
             Self::Parse { .. } => ErrorType::ModelParse,
             Self::LengthCapped(_) => ErrorType::ModelLengthCapped,
+            Self::Looped { .. } => ErrorType::ModelResponseLoop,
             Self::ProviderMismatch { .. } => ErrorType::ModelProviderMismatch,
         }
     }
@@ -201,7 +218,8 @@ impl Fault {
             | Self::Server { provider, .. }
             | Self::Transport { provider, .. }
             | Self::Stall { provider, .. }
-            | Self::Timeout { provider, .. } => provider.as_ref(),
+            | Self::Timeout { provider, .. }
+            | Self::Looped { provider, .. } => provider.as_ref(),
             Self::Parse { discarded, .. } | Self::LengthCapped(discarded) => {
                 discarded.provider.as_ref()
             }

@@ -1,8 +1,8 @@
 //! What a model is asked and what it answers.
 //!
 //! A call goes down this crate as data: [`message`] and [`request`] turn a window into bytes,
-//! [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a [`reply::Reply`], [`fault`]
-//! names what can go wrong in between, [`schedule`] decides whether to try again, and [`price`]
+//! [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a [`reply::Reply`], [`looping`]
+//! tells one that only repeats itself, [`fault`] names what can go wrong in between, [`schedule`] decides whether to try again, and [`price`]
 //! reads what the call cost. [`openrouter::attempt`] is the one effect: a single attempt over
 //! HTTP. [`mock`] answers from a script instead, without any effect.
 //!
@@ -10,6 +10,7 @@
 //! but for the one attempt it was asked to make.
 
 pub mod fault;
+pub mod looping;
 pub mod message;
 pub mod mock;
 pub mod openrouter;

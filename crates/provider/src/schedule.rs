@@ -73,7 +73,8 @@ impl RetrySchedule {
             Fault::RateLimited { .. }
             | Fault::Server { .. }
             | Fault::Transport { .. }
-            | Fault::Stall { .. } => {}
+            | Fault::Stall { .. }
+            | Fault::Looped { .. } => {}
             Fault::Timeout { .. }
             | Fault::NotFound { .. }
             | Fault::Auth { .. }
