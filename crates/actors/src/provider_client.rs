@@ -16,7 +16,7 @@ use provider::candidates::Candidates;
 use provider::degraded::Degraded;
 use provider::fault::Fault;
 use provider::mock::{Outcome, Player, Script, Step};
-use provider::openrouter::{self, AttemptLimits, Endpoint};
+use provider::openrouter::{self, AttemptLimits, Endpoint, Terms};
 use provider::reply::Reply;
 use provider::request::{self, Candidate, Head};
 use record::event::{Event, LogLevel, ProviderFault};
@@ -253,7 +253,12 @@ impl Shared {
                     &call.request,
                 );
                 let asked = candidate.as_ref().map(|candidate| &candidate.provider);
-                openrouter::attempt(&http, endpoint, body, asked, self.limits.attempt).await
+                let terms = Terms {
+                    asked,
+                    limits: self.limits.attempt,
+                    knobs: None,
+                };
+                openrouter::attempt(&http, endpoint, body, terms).await
             }
             Source::Mock { script, players } => {
                 let step = players

@@ -27,6 +27,7 @@ pub use script::Script;
 use vocab::ids::Slug;
 
 use crate::fault::Fault;
+use crate::looping::{Detector, Knobs, Stream};
 use crate::reply::Reply;
 
 /// One incarnation's way through a script.
@@ -35,6 +36,7 @@ pub struct Player {
     script: Arc<Script>,
     profile: Slug,
     next: usize,
+    knobs: Option<Knobs>,
 }
 
 /// What one attempt meets.
@@ -64,7 +66,14 @@ impl Player {
             script,
             profile: profile.clone(),
             next: 0,
+            knobs: None,
         }
+    }
+
+    /// The same, each reply read by a loop detector where there are knobs for one.
+    pub const fn watched(mut self, knobs: Option<Knobs>) -> Self {
+        self.knobs = knobs;
+        self
     }
 
     /// What the next attempt meets.
@@ -89,8 +98,39 @@ impl Player {
                 outcome: Outcome::Fault(Fault::Unusable { why }),
             };
         };
-        step.play(place)
+        let mut step = step.play(place);
+        if let Outcome::Reply(reply) = &step.outcome
+            && let Some(fault) = self.knobs.and_then(|knobs| looped(knobs, reply))
+        {
+            step.outcome = Outcome::Fault(fault);
+        }
+        step
     }
+}
+
+/// The fault of a reply that trips a detector when it is read as it would stream: reasoning,
+/// text, arguments.
+fn looped(knobs: Knobs, reply: &Reply) -> Option<Fault> {
+    let mut detector = Detector::new(knobs);
+    let spoken = [
+        (Stream::Reasoning, reply.reasoning.as_deref()),
+        (Stream::Content, reply.text.as_deref()),
+    ];
+    let arguments = reply.calls.iter().enumerate();
+    let pieces = spoken
+        .into_iter()
+        .filter_map(|(stream, text)| Some((stream, text?)))
+        .chain(arguments.map(|(place, call)| (Stream::Arguments(place), &*call.arguments)));
+    let mut trip = None;
+    for (stream, text) in pieces {
+        trip = detector.feed(stream, text.as_bytes());
+    }
+    trip.map(|trip| Fault::Looped {
+        words: trip.words,
+        chars: trip.chars,
+        generation: reply.generation.clone(),
+        provider: reply.provider.clone(),
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! One attempt at a chat completion over HTTP, with OpenRouter or whatever stands in its place.
 //!
 //! [`client`] makes the one connection pool of a run, [`attempt`] sends one request and reads its
-//! answer to the end. Both clocks of a call run here: the silence allowed, restarted by content,
+//! answer to the end, or to where it only repeats itself; [`generation`](generation()) looks up
+//! what an answer cost that was not read to its end. Both clocks of a call run here: the silence allowed, restarted by content,
 //! reasoning and arguments alone (F05), and the time allowed for the whole call.
 //!
 //! Always true: dropping the future of an attempt ends its exchange; no redirect is followed; the
@@ -11,18 +12,21 @@
 
 mod client;
 mod endpoint;
+mod generation;
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
 pub use client::client;
 pub use endpoint::{Credential, DEFAULT_BASE_URL, Endpoint, base_url_from_env};
+pub use generation::{Generation, generation};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 use vocab::ids::ProviderName;
 
 use crate::fault::{Fault, excerpt};
+use crate::looping::Knobs;
 use crate::reading::Reading;
 use crate::reply::Reply;
 use crate::request::Body;
@@ -47,16 +51,26 @@ pub struct AttemptLimits {
     pub idle: Duration,
 }
 
+/// What holds for one attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// The provider the request allows; another one that answers is [`Fault::ProviderMismatch`].
+    pub asked: Option<&'a ProviderName>,
+    /// Its clocks.
+    pub limits: AttemptLimits,
+    /// The loop detector that reads along, where one is armed.
+    pub knobs: Option<Knobs>,
+}
+
 /// Sends one request and reads its answer to the end.
 ///
-/// `asked` is the provider the request allows; another one that answers is
-/// [`Fault::ProviderMismatch`].
+/// An answer that trips the loop detector is [`Fault::Looped`]: its connection is closed with the
+/// rest unread, which also tells the server to stop.
 pub async fn attempt(
     http: &reqwest::Client,
     endpoint: &Endpoint,
     body: Body,
-    asked: Option<&ProviderName>,
-    limits: AttemptLimits,
+    terms: Terms<'_>,
 ) -> Result<Reply, Fault> {
     let Some(credential) = endpoint.credential() else {
         return Err(Fault::MissingCredential);
@@ -68,7 +82,7 @@ pub async fn attempt(
         .header(CONTENT_TYPE, "application/json")
         .header(ACCEPT, "text/event-stream, application/json")
         .body(reqwest::Body::wrap(body));
-    exchange(request, endpoint, asked, limits)
+    exchange(request, endpoint, terms)
         .await
         .map_err(|fault| fault.mask(credential.expose()))
 }
@@ -76,10 +90,9 @@ pub async fn attempt(
 async fn exchange(
     request: reqwest::RequestBuilder,
     endpoint: &Endpoint,
-    asked: Option<&ProviderName>,
-    limits: AttemptLimits,
+    terms: Terms<'_>,
 ) -> Result<Reply, Fault> {
-    let mut clock = Clock::start(limits);
+    let mut clock = Clock::start(terms.limits);
     let response = match clock.within(request.send()).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => return Err(unsent(error, endpoint)),
@@ -88,16 +101,16 @@ async fn exchange(
     if !response.status().is_success() {
         return Err(refusal(response, &clock).await);
     }
-    answer(response, asked, &mut clock).await
+    answer(response, terms, &mut clock).await
 }
 
 /// Reads an answer of status 2xx.
 async fn answer(
     mut response: Response,
-    asked: Option<&ProviderName>,
+    terms: Terms<'_>,
     clock: &mut Clock,
 ) -> Result<Reply, Fault> {
-    let mut reading = Reading::new(asked.cloned());
+    let mut reading = Reading::new(terms.asked.cloned()).watched(terms.knobs);
     loop {
         let fault = match clock.within(response.chunk()).await {
             Ok(Ok(Some(bytes))) => {

@@ -102,7 +102,7 @@ impl UsageReport {
 }
 
 /// A JSON number, or a string that holds one; never infinite.
-fn number(raw: &RawValue) -> Option<f64> {
+pub(crate) fn number(raw: &RawValue) -> Option<f64> {
     let text = raw.get().trim_matches('"').trim();
     text.parse().ok().filter(|figure: &f64| figure.is_finite())
 }

@@ -10,6 +10,7 @@
 use vocab::ids::ProviderName;
 
 use crate::fault::{Fault, excerpt};
+use crate::looping::Knobs;
 use crate::reply::{Assembly, LARGEST_REPLY, Progress, Reply};
 use crate::sse::{Decoder, TooLarge};
 
@@ -46,6 +47,13 @@ impl Reading {
             assembly: Assembly::new(asked),
             form: Form::Unknown,
         }
+    }
+
+    /// The same, read by a loop detector where there are knobs for one: a reply that trips it is
+    /// [`Fault::Looped`] as soon as it does.
+    pub fn watched(mut self, knobs: Option<Knobs>) -> Self {
+        self.assembly = self.assembly.watched(knobs);
+        self
     }
 
     /// Takes the next bytes of the answer.
@@ -161,3 +169,6 @@ fn is_field(opening: &[u8]) -> bool {
     let fields: [&[u8]; 5] = [b":", b"data", b"event", b"id", b"retry"];
     opening.is_empty() || fields.iter().any(|field| opening.starts_with(field))
 }
+
+#[cfg(test)]
+mod tests;

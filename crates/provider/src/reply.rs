@@ -26,6 +26,7 @@ use self::chunk::{CallDelta, Choice, Chunk, Delta};
 use self::details::Details;
 use self::text::Text;
 use crate::fault::{self, Discarded, Fault, excerpt};
+use crate::looping::{Detector, Knobs, Stream, Trip};
 use crate::price::UsageReport;
 
 /// Bytes of chunks that one reply may take.
@@ -78,6 +79,7 @@ pub struct Assembly {
     generation: Option<GenerationId>,
     any_choice: bool,
     done: bool,
+    detector: Option<Detector>,
 }
 
 impl Assembly {
@@ -87,6 +89,12 @@ impl Assembly {
             asked,
             ..Self::default()
         }
+    }
+
+    /// The same, read by a loop detector where there are knobs for one.
+    pub(crate) fn watched(mut self, knobs: Option<Knobs>) -> Self {
+        self.detector = knobs.map(Detector::new);
+        self
     }
 
     /// Takes the data of one event. After the end was announced, nothing counts any more.
@@ -281,6 +289,7 @@ impl Assembly {
                 return Err(self.unreadable(format!("a delta: {error}: {at}")));
             }
         };
+        let before = self.heard();
         let mut moved = chunk::add_text(delta.content, &mut self.text);
         moved |= chunk::add_text(delta.refusal, &mut self.refusal);
         // The same thought may be sent under two names; the first name counts.
@@ -293,6 +302,7 @@ impl Assembly {
             moved = true;
         }
         self.details.push(delta.reasoning_details, whole);
+        self.watch(before)?;
         if let Some(calls) = delta.tool_calls {
             let entries: Vec<CallDelta<'_>> = match serde_json::from_str(calls.get()) {
                 Ok(entries) => entries,
@@ -301,12 +311,58 @@ impl Assembly {
                     return Err(self.unreadable(format!("its tool calls: {error}: {at}")));
                 }
             };
-            match self.calls.add(&entries, whole) {
+            let (detector, mut trip) = (&mut self.detector, None);
+            let added = self.calls.add(&entries, whole, &mut |call, piece| {
+                if let Some(detector) = detector {
+                    trip = detector.feed(Stream::Arguments(call), piece);
+                }
+            });
+            self.pass(trip)?;
+            match added {
                 Ok(grew) => moved |= grew,
                 Err(why) => return Err(self.unreadable(why)),
             }
         }
         Ok(moved)
+    }
+
+    /// Every text but those of calls, in the order in which a model says them.
+    const fn spoken(&self) -> [(Stream, &Text); 4] {
+        [
+            (Stream::Reasoning, &self.reasoning),
+            (Stream::Reasoning, &self.reasoning_aside),
+            (Stream::Content, &self.text),
+            (Stream::Content, &self.refusal),
+        ]
+    }
+
+    /// How long those texts are.
+    fn heard(&self) -> [usize; 4] {
+        self.spoken().map(|(_, text)| text.bytes().len())
+    }
+
+    /// Hands the detector what they have gained since.
+    fn watch(&mut self, before: [usize; 4]) -> Result<(), Fault> {
+        let Some(mut detector) = self.detector.take() else {
+            return Ok(());
+        };
+        let mut trip = None;
+        for ((stream, text), before) in self.spoken().into_iter().zip(before) {
+            trip = detector.feed(stream, &text.bytes()[before..]);
+        }
+        self.detector = Some(detector);
+        self.pass(trip)
+    }
+
+    /// Ends a reply that has tripped its detector.
+    fn pass(&mut self, trip: Option<Trip>) -> Result<(), Fault> {
+        let Some(trip) = trip else { return Ok(()) };
+        Err(Fault::Looped {
+            words: trip.words,
+            chars: trip.chars,
+            generation: self.generation.take(),
+            provider: self.provider.clone(),
+        })
     }
 
     /// The fault of an answer that cannot be read, with what had arrived.

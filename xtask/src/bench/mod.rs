@@ -7,6 +7,7 @@
 pub(crate) mod bare_loop;
 mod contestant;
 mod events;
+mod looping;
 mod request;
 mod session;
 mod start;
@@ -83,6 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(session::memory(1_000)?);
     println!("==> events into a file");
     rows.extend(events::measure(repeats.events)?);
+    println!("==> loop detector");
+    rows.extend(looping::measure(repeats.events));
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");

@@ -160,6 +160,36 @@ fn faults_are_those_of_a_gateway() {
 }
 
 #[test]
+fn a_reply_that_loops_is_abandoned_where_a_detector_is_armed() {
+    let loops = "void 0;\n".repeat(2_000);
+    let script = serde_json::json!({ "profiles": { "*": [
+        { "reasoning": loops, "text": "Sorry.", "provider": "Acme" },
+        { "text": loops },
+        { "text": "Here it is:", "program": loops },
+        { "text": "Done.", "finish": "Done." },
+    ] } });
+    let knobs = Knobs {
+        window_words: 256,
+        repeat_threshold: 32,
+        min_offenders: 2,
+        min_saturated_run: 3000,
+        max_response_chars: 250_000,
+    };
+    let sizes = [(3065, 12_261), (3065, 12_261), (3069, 12_287)];
+    let mut armed = player(&script.to_string(), "root").watched(Some(knobs));
+    for size in sizes {
+        let looped = fault(armed.step());
+        let Fault::Looped { words, chars, .. } = looped else {
+            panic!("{looped:?}")
+        };
+        assert_eq!((words, chars), size);
+    }
+    assert_eq!(reply(armed.step()).text.as_deref(), Some("Done."));
+    let mut off = player(&script.to_string(), "root").watched(None);
+    assert_eq!(reply(off.step()).text.as_deref(), Some("Sorry."));
+}
+
+#[test]
 fn a_script_that_is_none_is_refused_at_its_place() {
     let refused = |json: &str| Script::from_json(json).unwrap_err();
     for (script, place) in [

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
+use vocab::ids::GenerationId;
 
 /// OpenRouter's own address, where `OPENROUTER_BASE_URL` names no other.
 pub const DEFAULT_BASE_URL: &str = "https://openrouter.ai/api/v1";
@@ -23,6 +24,7 @@ pub fn base_url_from_env() -> String {
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     completions: Url,
+    generations: Url,
     credential: Option<Credential>,
 }
 
@@ -36,11 +38,11 @@ impl Endpoint {
                  {DEFAULT_BASE_URL}"
             )
         };
-        let mut completions = Url::parse(base).map_err(|error| refuse(&error.to_string()))?;
-        if !matches!(completions.scheme(), "http" | "https") {
+        let mut base_url = Url::parse(base).map_err(|error| refuse(&error.to_string()))?;
+        if !matches!(base_url.scheme(), "http" | "https") {
             return Err(refuse("its scheme is neither http nor https"));
         }
-        if !completions.username().is_empty() || completions.password().is_some() {
+        if !base_url.username().is_empty() || base_url.password().is_some() {
             // Not quoted: what it holds is a secret.
             return Err(
                 "OPENROUTER_BASE_URL holds a user name or password; the credential belongs in \
@@ -48,14 +50,18 @@ impl Endpoint {
                     .to_owned(),
             );
         }
-        completions.set_fragment(None);
-        completions
-            .path_segments_mut()
-            .map_err(|()| refuse("it takes no path"))?
-            .pop_if_empty()
-            .extend(["chat", "completions"]);
+        base_url.set_fragment(None);
+        let under = |segments: &[&str]| {
+            let mut url = base_url.clone();
+            url.path_segments_mut()
+                .map_err(|()| refuse("it takes no path"))?
+                .pop_if_empty()
+                .extend(segments);
+            Ok::<_, String>(url)
+        };
         Ok(Self {
-            completions,
+            completions: under(&["chat", "completions"])?,
+            generations: under(&["generation"])?,
             credential,
         })
     }
@@ -63,6 +69,13 @@ impl Endpoint {
     /// The address of chat completions.
     pub const fn completions(&self) -> &Url {
         &self.completions
+    }
+
+    /// The address that tells of one generation.
+    pub fn generation(&self, id: &GenerationId) -> Url {
+        let mut url = self.generations.clone();
+        url.query_pairs_mut().append_pair("id", id.as_str());
+        url
     }
 
     /// The credential, where there is one.
@@ -144,6 +157,20 @@ mod tests {
         assert_eq!(
             completions("http://h/v1?k=2"),
             "http://h/v1/chat/completions?k=2"
+        );
+    }
+
+    #[test]
+    fn a_generation_is_asked_for_by_its_id_whatever_it_holds() {
+        let endpoint = |base| Endpoint::new(base, None).unwrap();
+        let url = |base, id: &str| endpoint(base).generation(&id.into()).to_string();
+        assert_eq!(
+            url(DEFAULT_BASE_URL, "gen-1"),
+            "https://openrouter.ai/api/v1/generation?id=gen-1"
+        );
+        assert_eq!(
+            url("http://h/v1/?k=2", "a&b c"),
+            "http://h/v1/generation?k=2&id=a%26b+c"
         );
     }
 

@@ -13,7 +13,7 @@ use crate::request::{Candidate, Head, ModelRequest, Thread, ToolChoice, body, to
 
 /// What the server does with a request, in order.
 #[derive(Clone, Debug)]
-enum Act {
+pub(super) enum Act {
     Send(Vec<u8>),
     Pause(u64),
     /// Keeps the connection open and silent.
@@ -24,22 +24,22 @@ enum Act {
     Reset,
 }
 
-use Act::{Close, Hold, Pause, Reset, Send};
+pub(super) use Act::{Close, Hold, Pause, Reset, Send};
 
 /// A server that plays one script a request, and what it saw.
-struct Server {
+pub(super) struct Server {
     base: String,
-    seen: Arc<Mutex<Seen>>,
+    pub(super) seen: Arc<Mutex<Seen>>,
 }
 
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     connections: usize,
-    requests: Vec<(String, Vec<u8>)>,
+    pub(super) requests: Vec<(String, Vec<u8>)>,
 }
 
 impl Server {
-    async fn start(scripts: Vec<Vec<Act>>) -> Self {
+    pub(super) async fn start(scripts: Vec<Vec<Act>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/api/v1", listener.local_addr().unwrap());
         let seen = Arc::<Mutex<Seen>>::default();
@@ -57,7 +57,7 @@ impl Server {
         server
     }
 
-    fn endpoint(&self) -> Endpoint {
+    pub(super) fn endpoint(&self) -> Endpoint {
         Endpoint::new(&self.base, Credential::new("sk-secret")).unwrap()
     }
 
@@ -66,8 +66,11 @@ impl Server {
             http,
             &self.endpoint(),
             request(),
-            Some(&"Acme".into()),
-            limits,
+            Terms {
+                asked: Some(&"Acme".into()),
+                limits,
+                knobs: Some(KNOBS),
+            },
         )
         .await
     }
@@ -122,12 +125,15 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let head = String::from_utf8(bytes[..head_end].to_vec())
         .unwrap()
         .to_lowercase();
-    let length: usize = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .expect("an exact length")
-        .parse()
-        .unwrap();
+    let length: usize = if head.starts_with("get ") {
+        0
+    } else {
+        head.lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .expect("an exact length")
+            .parse()
+            .unwrap()
+    };
     while bytes.len() < head_end + length {
         assert!(stream.read_buf(&mut bytes).await.unwrap() > 0);
     }
@@ -138,6 +144,20 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
 const LIMITS: AttemptLimits = AttemptLimits {
     whole: Duration::from_secs(60),
     idle: Duration::from_secs(30),
+};
+
+const KNOBS: Knobs = Knobs {
+    window_words: 256,
+    repeat_threshold: 32,
+    min_offenders: 2,
+    min_saturated_run: 3000,
+    max_response_chars: 250_000,
+};
+
+const UNARMED: Terms<'_> = Terms {
+    asked: None,
+    limits: LIMITS,
+    knobs: None,
 };
 
 /// Long enough to be sealed and sent in several parts.
@@ -203,7 +223,7 @@ fn good(text: &str) -> Vec<Act> {
     vec![head(), content(text), stop(), done(), last()]
 }
 
-fn status(line: &str, headers: &str, body: &str) -> Vec<Act> {
+pub(super) fn status(line: &str, headers: &str, body: &str) -> Vec<Act> {
     vec![send(&format!(
         "HTTP/1.1 {line}\r\n{headers}content-length: {}\r\n\r\n{body}",
         body.len()
@@ -360,7 +380,7 @@ async fn an_answer_ended_by_closing_is_read() {
 async fn nobody_listening_is_a_transport_fault_that_names_the_place() {
     let endpoint = Endpoint::new("http://127.0.0.1:1/v1", Credential::new("k")).unwrap();
     let http = client(&endpoint).unwrap();
-    let fault = attempt(&http, &endpoint, request(), None, LIMITS)
+    let fault = attempt(&http, &endpoint, request(), UNARMED)
         .await
         .unwrap_err();
     assert_eq!(
@@ -373,7 +393,7 @@ async fn nobody_listening_is_a_transport_fault_that_names_the_place() {
 async fn without_a_credential_nothing_is_sent() {
     let endpoint = Endpoint::new("http://127.0.0.1:1/v1", None).unwrap();
     let http = client(&endpoint).unwrap();
-    let fault = attempt(&http, &endpoint, request(), None, LIMITS)
+    let fault = attempt(&http, &endpoint, request(), UNARMED)
         .await
         .unwrap_err();
     assert!(matches!(fault, Fault::MissingCredential));
@@ -466,6 +486,33 @@ async fn json_instead_of_a_stream_is_read_as_what_it_is() {
 }
 
 #[tokio::test]
+async fn a_reply_that_loops_is_dropped_unread_with_its_size_and_id() {
+    let opening = json!({
+        "id": "gen-7", "provider": "Acme", "choices": [{ "delta": { "reasoning": "I see." } }],
+    });
+    let said = |text: &str| json!({ "choices": [{ "delta": { "content": text } }] });
+    let mut script = vec![head(), event(&opening)];
+    script.extend(std::iter::repeat_n(event(&said("void 0;\n")), 1532));
+    script.extend([event(&said("void")), event(&said(" "))]);
+    // What is never read, on a connection that is never ended.
+    script.extend([event(&said("and on")), Hold]);
+    let server = Server::start(vec![script, good("better")]).await;
+    let http = client(&server.endpoint()).unwrap();
+    let fault = server.ask(&http, LIMITS).await.unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "looping reply from `Acme` abandoned after 3067 words, 12267 characters"
+    );
+    let Fault::Looped { generation, .. } = fault else {
+        panic!("{fault:?}")
+    };
+    assert_eq!(generation, Some("gen-7".into()));
+    let again = server.ask(&http, LIMITS).await.unwrap();
+    assert_eq!(again.text.as_deref(), Some("better"));
+    assert_eq!(server.seen.lock().unwrap().connections, 2);
+}
+
+#[tokio::test]
 async fn another_provider_ends_the_attempt_at_once() {
     let other = event(&json!({ "provider": "Other", "choices": [] }));
     let fault = ask_within(vec![head(), other, Hold], LIMITS)
@@ -481,7 +528,7 @@ async fn dropping_an_attempt_closes_its_connection() {
     let endpoint = Endpoint::new(&base, Credential::new("k")).unwrap();
     let http = client(&endpoint).unwrap();
     let asking = tokio::spawn(async move {
-        attempt(&http, &endpoint, request(), None, LIMITS)
+        attempt(&http, &endpoint, request(), UNARMED)
             .await
             .map(|_| ())
     });

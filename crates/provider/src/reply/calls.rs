@@ -38,17 +38,27 @@ pub(super) struct Calls {
 
 impl Calls {
     /// Takes the entries of one delta; `whole` where each entry is a call of its own. True where
-    /// arguments grew.
-    pub(super) fn add(&mut self, entries: &[CallDelta<'_>], whole: bool) -> Result<bool, String> {
+    /// arguments grew: each piece of them also goes to `heard`, with the place of its call.
+    pub(super) fn add(
+        &mut self,
+        entries: &[CallDelta<'_>],
+        whole: bool,
+        heard: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<bool, String> {
         self.deltas += 1;
         let mut grew = false;
         for entry in entries {
-            grew |= self.add_entry(entry, whole)?;
+            grew |= self.add_entry(entry, whole, heard)?;
         }
         Ok(grew)
     }
 
-    fn add_entry(&mut self, entry: &CallDelta<'_>, whole: bool) -> Result<bool, String> {
+    fn add_entry(
+        &mut self,
+        entry: &CallDelta<'_>,
+        whole: bool,
+        heard: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<bool, String> {
         let index = chunk::index(entry.index);
         let id = chunk::word(entry.id).unwrap_or_default();
         let function = entry.function.as_ref();
@@ -89,6 +99,7 @@ impl Calls {
             call.name = name;
         }
         call.arguments.append(&arguments);
+        heard(at, arguments.bytes());
         Ok(!arguments.is_empty())
     }
 
