@@ -14,7 +14,7 @@ use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint};
 use provider::reply::Reply;
-use provider::request::{self, Candidate, Head};
+use provider::request::{self, CacheLifetime, Candidate, Dropped, Head};
 use provider::schedule::{CallError, Decision, Fault, RetrySchedule};
 use record::event::{Event, LogLevel, ProviderFault};
 use vocab::ids::{AgentId, ModelId, ProviderName, RoutingKey};
@@ -251,6 +251,9 @@ impl Shared {
                         model: &self.model,
                         candidate: candidate.as_ref(),
                         routing_key: &self.routing_key,
+                        reasoning: None,
+                        lifetime: CacheLifetime::Default,
+                        dropped: &Dropped::default(),
                     },
                     &call.request,
                 );

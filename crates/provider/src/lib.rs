@@ -1,15 +1,16 @@
 //! What a model is asked and what it answers.
 //!
-//! A call goes down this crate as data: [`message`] and [`request`] turn a window into bytes,
-//! [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a [`reply::Reply`], [`fault`]
-//! names what can go wrong in between, [`schedule`] decides whether to try again, and [`price`]
-//! reads what the call cost. [`openrouter::attempt`] is the one effect: a single attempt over
-//! HTTP. [`mock`] answers from a script instead, without any effect.
+//! A call goes down this crate as data: [`message`], [`request`] and [`markers`] turn a window
+//! into bytes, [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a
+//! [`reply::Reply`], [`fault`] names what can go wrong in between, [`schedule`] decides whether to
+//! try again, and [`price`] reads what the call cost. [`openrouter::attempt`] is the one effect: a
+//! single attempt over HTTP. [`mock`] answers from a script instead, without any effect.
 //!
 //! Always true: nothing here knows an agent or a tool, keeps state between two calls, or waits
 //! but for the one attempt it was asked to make.
 
 pub mod fault;
+pub mod markers;
 pub mod message;
 pub mod mock;
 pub mod openrouter;
