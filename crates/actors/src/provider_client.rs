@@ -18,7 +18,7 @@ use provider::fault::Fault;
 use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint, Terms};
 use provider::reply::Reply;
-use provider::request::{self, Candidate, Head};
+use provider::request::{self, CacheLifetime, Candidate, Dropped, Head};
 use record::event::{Event, LogLevel, ProviderFault};
 use vocab::ids::{AgentId, ModelId, ProviderName, RoutingKey};
 
@@ -249,6 +249,9 @@ impl Shared {
                         model: &self.model,
                         candidate: candidate.as_ref(),
                         routing_key: &self.routing_key,
+                        reasoning: None,
+                        lifetime: CacheLifetime::Default,
+                        dropped: &Dropped::default(),
                     },
                     &call.request,
                 );

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use context::tokens;
 use context::window::{Cursor, NewItem, Region, Retention, Slot, Window, fingerprint};
 use proptest::prelude::*;
+use provider::request::Shape;
 use vocab::band::{Band, BandTokens};
 use vocab::message::{Image, ImageFormat, Message, ToolCall};
 
@@ -80,7 +81,7 @@ proptest! {
         system in "\\PC{0,40}",
         steps in proptest::collection::vec(step(), 0..60),
     ) {
-        let mut window = Window::new(1000, TOOLSET);
+        let mut window = Window::new(1000, TOOLSET, Shape::Bare);
         window.set_system(system.as_str());
         let mut model = vec![(Band::System, Message::System { text: system.as_str().into() })];
         let mut signal: Option<Message> = None;
@@ -142,7 +143,7 @@ proptest! {
 
 #[test]
 fn a_request_is_the_messages_as_the_provider_writes_them() {
-    let mut window = Window::new(1000, "");
+    let mut window = Window::new(1000, "", Shape::Bare);
     window.set_system("be brief");
     window.push(NewItem::new(Band::UserPrompt, 0, user("do it")));
     let mut expected = Vec::new();
@@ -150,16 +151,17 @@ fn a_request_is_the_messages_as_the_provider_writes_them() {
         &Message::System {
             text: "be brief".into(),
         },
+        Shape::Bare,
         &mut expected,
     );
     expected.push(b',');
-    provider::message::write(&user("do it"), &mut expected);
+    provider::message::write(&user("do it"), Shape::Bare, &mut expected);
     assert_eq!(window.request_thread().to_vec(), expected);
 }
 
 #[test]
 fn tokens_the_caller_knows_are_believed_and_the_rest_is_counted_when_asked_for() {
-    let mut window = Window::new(1000, "");
+    let mut window = Window::new(1000, "", Shape::Bare);
     let mut item = NewItem::new(Band::Assistant, 1, user("some words"));
     item.tokens = Some(7);
     window.push(item);
@@ -172,7 +174,7 @@ fn tokens_the_caller_knows_are_believed_and_the_rest_is_counted_when_asked_for()
 
 #[test]
 fn a_system_prompt_that_comes_late_or_changes_stands_first() {
-    let mut window = Window::new(1000, "");
+    let mut window = Window::new(1000, "", Shape::Bare);
     window.push(NewItem::new(Band::UserPrompt, 0, user("task")));
     let cursor = window.since(Cursor::default()).cursor;
     for prompt in ["one", "two words", "two words"] {
@@ -190,7 +192,7 @@ fn a_system_prompt_that_comes_late_or_changes_stands_first() {
 
 #[test]
 fn an_item_keeps_what_a_frame_and_a_log_say_of_it() {
-    let mut window = Window::new(1000, "");
+    let mut window = Window::new(1000, "", Shape::Bare);
     window.push(NewItem {
         retention: Retention::Pinned,
         selector: Some("src/main.rs".into()),
@@ -212,7 +214,7 @@ fn an_item_keeps_what_a_frame_and_a_log_say_of_it() {
 
 #[test]
 fn the_signal_comes_last_in_the_ids_and_costs_nothing() {
-    let mut window = Window::new(1000, "");
+    let mut window = Window::new(1000, "", Shape::Bare);
     window.set_system("s");
     window.push(NewItem::new(Band::UserPrompt, 0, user("task")));
     let (bytes, cost) = (window.request_thread().to_vec(), window.breakdown());
@@ -234,7 +236,7 @@ fn a_stripped_picture_leaves_its_result_and_a_note() {
         bytes: vec![1; 30].into(),
         dimensions: Some((1, 1)),
     };
-    let mut window = Window::new(1_000, "[]");
+    let mut window = Window::new(1_000, "[]", Shape::Bare);
     window.set_system("s");
     let result = |text: &str, images| Message::Tool {
         call: "a".into(),

@@ -1,12 +1,12 @@
 //! What a model is asked and what it answers.
 //!
-//! A call goes down this crate as data: [`message`] and [`request`] turn a window into bytes,
-//! [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a [`reply::Reply`], [`looping`]
-//! tells one that only repeats itself, [`fault`] names what can go wrong in between, [`call`]
-//! decides what follows from it (over [`schedule`], whether to try again; [`candidates`], whom to
-//! ask; [`degraded`], what to leave out), and [`price`] reads what the call cost.
-//! [`openrouter::attempt`] is the one effect: a single attempt over
-//! HTTP. [`mock`] answers from a script instead, without any effect.
+//! A call goes down this crate as data: [`message`], [`request`] and [`markers`] turn a window
+//! into bytes, [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a
+//! [`reply::Reply`], [`looping`] tells one that only repeats itself, [`fault`] names what can go
+//! wrong in between, [`call`] decides what follows from it (over [`schedule`], whether to try
+//! again; [`candidates`], whom to ask; [`degraded`], what to leave out), and [`price`] reads what
+//! the call cost. [`openrouter::attempt`] is the one effect: a single attempt over HTTP. [`mock`]
+//! answers from a script instead, without any effect.
 //!
 //! Always true: nothing here knows an agent or a tool, keeps state between two calls but in what
 //! its caller holds, or waits but for the one attempt it was asked to make.
@@ -16,6 +16,7 @@ pub mod candidates;
 pub mod degraded;
 pub mod fault;
 pub mod looping;
+pub mod markers;
 pub mod message;
 pub mod mock;
 pub mod openrouter;

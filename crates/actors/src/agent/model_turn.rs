@@ -103,6 +103,7 @@ impl Turns {
                 signal: None,
                 toolset: Arc::clone(&self.surface.toolset),
                 tool_choice: ToolChoice::Auto,
+                rewritten: None,
             },
             stop: self.stop.clone(),
         })

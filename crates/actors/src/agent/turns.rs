@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use context::prompts::{self, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
+use provider::request::Shape;
 use record::event::{
     AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
 };
@@ -109,7 +110,11 @@ impl Turns {
             spec.role,
             shared.shows_images(&spec.profile.model_id),
         );
-        let window = Window::new(spec.window_limit, surface.toolset.json.get());
+        let window = Window::new(
+            spec.window_limit,
+            surface.toolset.json.get(),
+            Shape::of(&spec.profile.model_id),
+        );
         Self {
             spec,
             shared,

@@ -20,7 +20,7 @@ mod item;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use provider::request::{Snapshot, Thread};
+use provider::request::{Shape, Snapshot, Thread};
 use vocab::band::{Band, BandTokens};
 use vocab::ids::{CallId, MessageId};
 use vocab::message::{Image, Message};
@@ -37,6 +37,7 @@ pub struct Window {
     system: Option<Item>,
     items: Vec<Item>,
     signal: Option<Item>,
+    shape: Shape,
     /// System and items, serialized.
     thread: Thread,
     /// Ids of system and items.
@@ -64,15 +65,17 @@ impl Window {
     /// An empty window.
     ///
     /// `limit` is the working window in tokens, the denominator of every figure of fullness.
-    /// `toolset` is the tools array as it is sent, empty where a request offers none.
-    pub fn new(limit: u64, toolset: impl Into<Arc<str>>) -> Self {
+    /// `toolset` is the tools array as it is sent, empty where a request offers none. `shape` is
+    /// how the model's family is written to.
+    pub fn new(limit: u64, toolset: impl Into<Arc<str>>, shape: Shape) -> Self {
         Self {
             limit,
             toolset: Toolset::Sent(toolset.into()),
             system: None,
             items: Vec::new(),
             signal: None,
-            thread: Thread::new(),
+            shape,
+            thread: Thread::of(shape),
             ids: Vec::new(),
             calls: HashSet::new(),
             bands: BandTokens::default(),
@@ -284,7 +287,7 @@ impl Window {
     /// counted stays counted, what was reported stays reported. For the exceptions to the
     /// append-only rule.
     pub fn rebuild(&mut self) {
-        self.thread = Thread::new();
+        self.thread = Thread::of(self.shape);
         self.ids.clear();
         self.calls.clear();
         self.picture_bytes = 0;

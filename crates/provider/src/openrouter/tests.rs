@@ -9,7 +9,9 @@ use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 
 use super::*;
-use crate::request::{Candidate, Head, ModelRequest, Thread, ToolChoice, body, toolset};
+use crate::request::{
+    CacheLifetime, Candidate, Dropped, Head, ModelRequest, Thread, ToolChoice, body, toolset,
+};
 
 /// What the server does with a request, in order.
 #[derive(Clone, Debug)]
@@ -173,6 +175,7 @@ fn request() -> Body {
         signal: None,
         toolset: Arc::new(toolset(&[])),
         tool_choice: ToolChoice::Auto,
+        rewritten: None,
     };
     let candidate = Candidate {
         provider: "Acme".into(),
@@ -182,6 +185,9 @@ fn request() -> Body {
         model: &ModelId::from("acme/coder-1"),
         candidate: Some(&candidate),
         routing_key: &RoutingKey::from("k3"),
+        reasoning: None,
+        lifetime: CacheLifetime::Default,
+        dropped: &Dropped::default(),
     };
     body(&head, &request)
 }
