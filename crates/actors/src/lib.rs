@@ -10,6 +10,7 @@
 pub mod agent;
 pub mod clock;
 pub mod flow;
+mod late_prices;
 pub mod launch;
 pub mod link;
 pub mod messages;

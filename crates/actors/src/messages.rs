@@ -4,17 +4,18 @@
 //! awaited by nobody. Requests are verbs, facts stand in the past tense.
 
 use actix::Message;
+use provider::call::LoopAborts;
 use provider::reply::Reply;
 use provider::request::ModelRequest;
 use record::event::Emission;
 use record::journal::{AgentRow, Entry, JournalReport, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
-use vocab::ids::{AgentId, Slug};
+use vocab::ids::{AgentId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, TurnVerdict};
 
 use crate::agent::LoopEnd;
-use crate::provider_client::CallFailure;
+use crate::provider_client::{CallFailure, CallSettings};
 use crate::scheduler::{Class, Permit};
 use crate::stop::{StopCause, StopWatch};
 use crate::supervisor::Verdict;
@@ -149,8 +150,9 @@ pub struct Stopping;
 #[rtype(result = "()")]
 pub struct Release;
 
-/// A queued agent is gone. From the supervisor; one-way.
-#[derive(Debug, Message)]
+/// An agent is gone: it waits for no slot and asks no model any more. From the supervisor to the
+/// scheduler and every client; one-way.
+#[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct Forget {
     /// Who.
@@ -169,6 +171,10 @@ pub struct Complete {
     pub turn: u32,
     /// What is asked.
     pub request: ModelRequest,
+    /// Whether it carries pictures: a refusal of them is the asker's to mend.
+    pub pictures: bool,
+    /// How it is made.
+    pub settings: CallSettings,
     /// Ends the wait: a backoff at any cause, a call in flight at those that drop it.
     pub stop: StopWatch,
 }
@@ -178,8 +184,15 @@ pub struct Complete {
 pub struct Completion {
     /// What the model said.
     pub reply: Reply,
+    /// Whom it was asked of; `None` where no provider was named.
+    pub asked: Option<ProviderName>,
     /// Attempts that failed before this one.
     pub retries: u64,
+    /// What was discarded before it of replies that repeated themselves.
+    pub loops: LoopAborts,
+    /// Tokens that the agent's last request should have left in the provider's cache; `None`
+    /// where nothing can be expected.
+    pub expected_cached_tokens: Option<u64>,
 }
 
 /// Something happened. From any actor to telemetry; one-way.

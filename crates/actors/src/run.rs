@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use config::Launch;
 use config::limits::Limits;
+use config::profile::LoopKnobs;
 use context::prompts;
 use provider::openrouter::{AttemptLimits, Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
@@ -27,11 +28,12 @@ use vocab::outcome::{EndStatus, exit_code};
 use crate::agent::AgentSpec;
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
+use crate::late_prices::{self, Enquiry};
 use crate::launch::{Build, Prepared};
 use crate::link::Link;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
-use crate::provider_client::{self, CallLimits, ProviderClient, Source};
+use crate::provider_client::{self, CallLimits, Ledger, ProviderClient, Source};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::signals::Signals;
@@ -139,6 +141,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
     telemetry.tell(Watch(Arc::new(move |defect| alarm.tell(defect))));
+    let abandoned = Arc::new(Ledger::default());
     let cast = Cast {
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
@@ -146,6 +149,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
             &routing_key,
             clock,
             endpoint.as_ref(),
+            &abandoned,
             &supervisor,
             &telemetry,
             tap.as_ref(),
@@ -168,7 +172,15 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         &voice.telemetry,
     )
     .await;
-    epilogue(end, &shared, &telemetry, &voice, &mut signals, &limits).await
+    let frame = Frame {
+        shared: &shared,
+        endpoint: endpoint.as_ref(),
+        abandoned: &abandoned,
+        telemetry: &telemetry,
+        voice: &voice,
+        limits: &limits,
+    };
+    epilogue(end, frame, &mut signals).await
 }
 
 fn start_telemetry(
@@ -224,6 +236,13 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
         Some("limits_armed"),
         armed(&launch.capability_set.limits),
     );
+    if let Some(knobs) = launch.root().loop_knobs() {
+        voice.log(
+            LogLevel::Info,
+            Some("loop_detection_armed"),
+            watched(&knobs),
+        );
+    }
     for warning in &prepared.warnings {
         voice.log(LogLevel::Warn, Some("launch"), warning.clone());
     }
@@ -267,11 +286,25 @@ fn armed(limits: &Limits) -> String {
     }
 }
 
+/// The line that names the figures of the root's loop detector.
+fn watched(knobs: &LoopKnobs) -> String {
+    format!(
+        "loop detection armed: windowWords {}, repeatThreshold {}, minOffenders {}, \
+         minSaturatedRun {}, maxResponseChars {}",
+        knobs.window_words,
+        knobs.repeat_threshold,
+        knobs.min_offenders,
+        knobs.min_saturated_run,
+        knobs.max_response_chars
+    )
+}
+
 fn start_clients(
     prepared: &Prepared,
     routing_key: &RoutingKey,
     clock: RunClock,
     endpoint: Option<&Endpoint>,
+    abandoned: &Arc<Ledger>,
     supervisor: &Link<Supervisor>,
     telemetry: &Link<Telemetry>,
     tap: Option<&Tap>,
@@ -285,6 +318,7 @@ fn start_clients(
         },
         max_retries: limits.max_model_retries(),
         max_delay: limits.model_retry_max_delay(),
+        miss_limit: u64::from(limits.provider_cache_miss_limit()),
     };
     let bound = launch
         .capability_set
@@ -298,14 +332,7 @@ fn start_clients(
         }
         let source = match (prepared.scripts.get(model), endpoint) {
             (Some(script), _) => Source::mock(Arc::clone(script)),
-            (None, Some(endpoint)) => Source::gateway(
-                endpoint.clone(),
-                launch
-                    .model_providers
-                    .get(model)
-                    .and_then(|list| list.first())
-                    .cloned(),
-            ),
+            (None, Some(endpoint)) => Source::gateway(endpoint.clone()),
             // A launch with a live model carries a gateway; an agent that finds no client for its
             // model ends as a defect.
             (None, None) => continue,
@@ -313,9 +340,15 @@ fn start_clients(
         let setup = provider_client::Setup {
             model: model.clone(),
             source,
+            candidates: launch
+                .model_providers
+                .get(model)
+                .cloned()
+                .unwrap_or_default(),
             limits: call_limits,
             routing_key: routing_key.clone(),
             clock,
+            abandoned: Arc::clone(abandoned),
         };
         let link = ProviderClient::start(setup, supervisor, telemetry, tap);
         clients.insert(model.clone(), link);
@@ -397,14 +430,24 @@ async fn await_end(
     }
 }
 
-async fn epilogue(
-    end: RunEnd,
-    shared: &Shared,
-    telemetry: &Link<Telemetry>,
-    voice: &Voice,
-    signals: &mut Signals,
-    limits: &Limits,
-) -> io::Result<RunReport> {
+/// What is left of a run when its agents are done.
+struct Frame<'a> {
+    shared: &'a Shared,
+    endpoint: Option<&'a Endpoint>,
+    abandoned: &'a Ledger,
+    telemetry: &'a Link<Telemetry>,
+    voice: &'a Voice,
+    limits: &'a Limits,
+}
+
+async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::Result<RunReport> {
+    let Frame {
+        shared,
+        telemetry,
+        voice,
+        limits,
+        ..
+    } = frame;
     let left = {
         let mut ending = std::pin::pin!(shared.runner.end_all(GRACE));
         loop {
@@ -424,6 +467,13 @@ async fn epilogue(
             ),
         );
     }
+    let enquiry = Enquiry {
+        endpoint: frame.endpoint,
+        prices: &shared.launch.model_prices,
+        stopped: end.status == EndStatus::Canceled || signals.seen() > 0,
+    };
+    let loop_abort_unpriced =
+        late_prices::settle(frame.abandoned.take(), enquiry, voice, signals).await;
     let status = end.status;
     let code = exit_code(status, end.defect.is_some(), end.mismatch, end.any_breach);
     voice.log(
@@ -439,7 +489,7 @@ async fn epilogue(
         limits: limits.in_force(),
         limit_hit: end.limit_hit,
         wall_ms: millis(shared.clock.elapsed()),
-        loop_abort_unpriced: 0,
+        loop_abort_unpriced,
         capture_bytes: journal.bytes,
         capture_stopped: journal.stopped,
     };

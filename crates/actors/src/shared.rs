@@ -12,7 +12,7 @@ use record::event::LogLevel;
 use record::journal::Seed;
 use record::mask::Mask;
 use tools::shell::Runner;
-use vocab::ids::{ModelId, ProviderName};
+use vocab::ids::ModelId;
 
 use crate::clock::RunClock;
 use crate::messages::KeepSeed;
@@ -79,14 +79,6 @@ impl Shared {
 
     fn seed(&self) -> MutexGuard<'_, Seed> {
         self.seed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The provider a model's requests name.
-    pub(crate) fn asked_provider(&self, model: &ModelId) -> Option<ProviderName> {
-        let candidates = self.launch.model_providers.get(model)?;
-        candidates
-            .first()
-            .map(|candidate| candidate.provider.clone())
     }
 
     /// The modules of a fresh agent, with stores of its own.

@@ -61,6 +61,11 @@ impl Signals {
         name
     }
 
+    /// Signals so far.
+    pub(crate) const fn seen(&self) -> u32 {
+        self.seen
+    }
+
     /// Resolves some time after the second signal: whoever sent it waits no longer.
     pub(crate) async fn insisted(&mut self) {
         while self.seen < 2 {

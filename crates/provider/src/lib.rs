@@ -11,6 +11,7 @@
 //! Always true: nothing here knows an agent or a tool, keeps state between two calls but in what
 //! its caller holds, or waits but for the one attempt it was asked to make.
 
+pub mod cache;
 pub mod call;
 pub mod candidates;
 pub mod degraded;

@@ -23,6 +23,7 @@ use vocab::tools::Definition;
 
 pub use self::body::{Body, body};
 pub use self::thread::{Common, Snapshot, Thread};
+use crate::degraded::{RoutingField, RoutingFields};
 pub use crate::message::Shape;
 
 /// The tools a request offers, serialized once.
@@ -115,6 +116,17 @@ pub struct Dropped {
     pub prompt_cache_key: bool,
     /// `reasoning`
     pub reasoning: bool,
+}
+
+impl From<RoutingFields> for Dropped {
+    fn from(fields: RoutingFields) -> Self {
+        Self {
+            provider: fields.contains(RoutingField::Provider),
+            session_id: fields.contains(RoutingField::SessionId),
+            prompt_cache_key: fields.contains(RoutingField::PromptCacheKey),
+            reasoning: false,
+        }
+    }
 }
 
 /// What the run adds to an agent's request.

@@ -7,6 +7,7 @@
 mod ending;
 mod model_turn;
 mod records;
+mod spending;
 mod surface;
 mod tool_turn;
 mod turns;

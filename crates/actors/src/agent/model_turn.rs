@@ -9,30 +9,32 @@ use std::sync::Arc;
 use actix::MailboxError;
 use context::window::NewItem;
 use context::{prompts, tokens};
-use provider::fault::Discarded;
-use provider::price::{self, Accounted, UsageReport};
+use provider::call::CallError;
+use provider::price::Accounted;
 use provider::reply::{Reply, unique_ids};
 use provider::request::{ModelRequest, ToolChoice};
-use provider::schedule::{CallError, Fault};
-use record::event::{
-    AssistantMessage, ContextBreakdown, Event, LogLevel, Prompt, ResponseRejected, Usage,
-};
+use provider::schedule::Fault;
+use record::event::{AssistantMessage, ContextBreakdown, Event, LogLevel, Prompt};
 use record::journal::{
     Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
 };
 use vocab::band::Band;
-use vocab::ids::{MessageId, ProviderName};
+use vocab::ids::MessageId;
 use vocab::message::{Message, ToolCall};
 use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
+use vocab::rewrite::Rewrite;
 use vocab::usage::Figure;
 
 use super::LoopEnd;
-use super::records::{describe, describe_call, error_record, frame_row, response_record};
+use super::records::{
+    describe, describe_call, error_record, frame_row, reasoning_of, response_record,
+};
+use super::spending::Spent;
 use super::surface::Called;
 use super::turns::{ReplySize, TurnClock, Turns};
 use crate::link::Link;
-use crate::messages::{AddCost, Complete, Completion, Keep};
-use crate::provider_client::{CallFailure, ProviderClient};
+use crate::messages::{Complete, Completion, Keep};
+use crate::provider_client::{CallFailure, Failure, ProviderClient};
 use crate::stop::StopCause;
 
 impl Turns {
@@ -60,11 +62,12 @@ impl Turns {
         let mut request = self.request_record();
         let mut sent = self.window.ids();
         let (mut answer, ()) = tokio::join!(answer, self.report_window(turn));
-        if let Ok(Err(CallFailure::Failed(error))) = &answer
+        if let Ok(Err(CallFailure::Failed(failure))) = &answer
             && self.window.picture_bytes() > 0
-            && error.fault.refuses_pictures()
+            && failure.error.fault.refuses_pictures()
         {
-            self.go_blind(turn, error, request)?;
+            self.discarded.add(&failure.error.loops);
+            self.go_blind(turn, &failure.error, request)?;
             let again = self.ask(&client, turn);
             request = self.request_record();
             sent = self.window.ids();
@@ -78,8 +81,8 @@ impl Turns {
                     .await
             }
             Ok(Err(CallFailure::Stopped(cause))) => self.stopped(cause),
-            Ok(Err(CallFailure::Failed(error))) => {
-                self.failed(turn, &error, request, sent, duration_ms)
+            Ok(Err(CallFailure::Failed(failure))) => {
+                self.failed(turn, &failure, request, sent, duration_ms)
             }
             Err(_) => ControlFlow::Break(LoopEnd {
                 error: Some(format!("the model client died: {}", crate::panics::last())),
@@ -103,8 +106,10 @@ impl Turns {
                 signal: None,
                 toolset: Arc::clone(&self.surface.toolset),
                 tool_choice: ToolChoice::Auto,
-                rewritten: None,
+                rewritten: self.rewritten,
             },
+            pictures: self.window.picture_bytes() > 0,
+            settings: self.settings.clone(),
             stop: self.stop.clone(),
         })
     }
@@ -132,7 +137,7 @@ impl Turns {
         }
         let record = error_record(error, &why);
         self.keep(Entry::ModelError {
-            request,
+            request: asked_of(request, error),
             error: Box::new(ModelErrorRecord {
                 kind: ModelErrorKind::ImageUnsupported,
                 ..record
@@ -143,6 +148,7 @@ impl Turns {
 
     fn strip_pictures(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         self.surface.files.attach_images = false;
+        self.rewritten = Some(Rewrite::PicturesRefused);
         match self.window.strip_pictures(prompts::picture_removed) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -212,7 +218,15 @@ impl Turns {
         sent: Vec<MessageId>,
         duration_ms: u64,
     ) -> ControlFlow<LoopEnd> {
-        let mut reply = completion.reply;
+        let Completion {
+            mut reply,
+            asked,
+            loops,
+            expected_cached_tokens,
+            ..
+        } = completion;
+        self.discarded.add(&loops);
+        self.rewritten = None;
         unique_ids(&mut reply.calls, &mut |id| self.window.has_call(id));
         let estimate = estimate(&reply);
         let accounted = self.account(reply.usage.as_ref(), estimate);
@@ -221,10 +235,13 @@ impl Turns {
         let message = Arc::new(Message::Assistant {
             text: reply.text.clone(),
             calls: reply.calls.clone(),
-            reasoning: None,
+            reasoning: reasoning_of(&reply, asked.as_ref()),
         });
         self.keep(Entry::ModelIo {
-            request,
+            request: RequestRecord {
+                provider: asked,
+                ..request
+            },
             response: response_record(&reply, Arc::clone(&message)),
             latency_ms: duration_ms,
         });
@@ -252,8 +269,11 @@ impl Turns {
         };
         self.report_usage(
             turn,
-            reply.usage.as_ref(),
-            reply.provider.as_ref(),
+            Spent {
+                usage: reply.usage.as_ref(),
+                provider: reply.provider.as_ref(),
+                expected_cached_tokens,
+            },
             accounted,
             figure,
         );
@@ -280,8 +300,9 @@ impl Turns {
         {
             return None;
         }
+        let reasoning = message.reasoning().map_or(0, |it| tokens::of_reasoning(it));
         Some(self.window.push(NewItem {
-            tokens: Some(estimate),
+            tokens: Some(estimate + reasoning),
             ..NewItem::new(Band::Assistant, turn, message)
         }))
     }
@@ -314,20 +335,28 @@ impl Turns {
     fn failed(
         &mut self,
         turn: u32,
-        error: &CallError,
+        failure: &Failure,
         request: RequestRecord,
         sent: Vec<MessageId>,
         duration_ms: u64,
     ) -> ControlFlow<LoopEnd> {
+        let Failure {
+            error,
+            expected_cached_tokens: expected,
+        } = failure;
+        self.discarded.add(&error.loops);
         let why = self.shared.mask.apply(&error.to_string()).into_owned();
         let error_type = error.error_type();
         self.keep(Entry::ModelError {
-            request,
+            request: asked_of(request, error),
             error: Box::new(error_record(error, &why)),
         });
         match &error.fault {
-            Fault::LengthCapped(capped) => self.rejected(turn, capped, sent, duration_ms),
-            fault => self.pay_for_discarded(turn, fault),
+            Fault::LengthCapped(capped) => {
+                self.rewritten = None;
+                self.rejected(turn, capped, *expected, sent, duration_ms);
+            }
+            fault => self.pay_for_discarded(turn, fault, *expected),
         }
         self.judge(
             turn,
@@ -336,6 +365,16 @@ impl Turns {
             ReplySize::default(),
         );
         self.tell_error(turn, error_type, Some(&why));
+        if error.fault.overflows_context() {
+            self.links.voice.log(
+                LogLevel::Warn,
+                Some("context_overflow"),
+                format!(
+                    "the provider found the request longer than the window of model `{}`",
+                    self.spec.profile.model_id
+                ),
+            );
+        }
         if error.is_reasked() {
             return ControlFlow::Continue(());
         }
@@ -350,71 +389,8 @@ impl Turns {
         })
     }
 
-    /// A reply cut at the output cap: logged and paid for, never entering the window.
-    fn rejected(&mut self, turn: u32, capped: &Discarded, sent: Vec<MessageId>, duration_ms: u64) {
-        let accounted = self.account(capped.usage.as_ref(), tokens::count(&capped.content));
-        let frame = self.frame();
-        self.report_prompt(
-            turn,
-            frame,
-            Prompt {
-                messages: sent,
-                reply: None,
-                finish_reason: Some("length".to_owned()),
-                tokens: accounted.as_ref().map(|it| it.tokens).unwrap_or_default(),
-                duration_ms,
-                provider: capped.provider.clone(),
-            },
-        );
-        let (tokens, cost) = accounted
-            .as_ref()
-            .map_or_else(Default::default, |it| (it.tokens, it.cost));
-        self.report_usage(
-            turn,
-            capped.usage.as_ref(),
-            capped.provider.as_ref(),
-            accounted,
-            Figure::Total,
-        );
-        self.links.voice.say_in_turn(
-            turn,
-            Event::ResponseRejected(Box::new(ResponseRejected {
-                chars: capped.chars(),
-                tokens,
-                cost,
-                provider: capped.provider.clone(),
-                model_id: self.spec.profile.model_id.clone(),
-            })),
-        );
-    }
-
-    /// A reply that could not be read may have been paid for.
-    fn pay_for_discarded(&self, turn: u32, fault: &Fault) {
-        let Some(discarded) = fault.discarded().filter(|it| it.usage.is_some()) else {
-            return;
-        };
-        let usage = discarded.usage.as_ref();
-        let accounted = self.account(usage, tokens::count(&discarded.content));
-        self.report_usage(
-            turn,
-            usage,
-            discarded.provider.as_ref(),
-            accounted,
-            Figure::Total,
-        );
-    }
-
-    fn account(&self, usage: Option<&UsageReport>, estimate: u64) -> Option<Accounted> {
-        let prices = self
-            .shared
-            .launch
-            .model_prices
-            .get(&self.spec.profile.model_id);
-        usage.map(|usage| price::account(usage, estimate, prices))
-    }
-
     /// The window as the request renders it: taken before its reply enters.
-    fn frame(&mut self) -> Entry {
+    pub(super) fn frame(&mut self) -> Entry {
         let frame = self.window.since(self.framed);
         self.framed = frame.cursor;
         Entry::PromptFrame {
@@ -424,43 +400,11 @@ impl Turns {
     }
 
     /// One exchange, and the window it was made from.
-    fn report_prompt(&self, turn: u32, frame: Entry, prompt: Prompt) {
+    pub(super) fn report_prompt(&self, turn: u32, frame: Entry, prompt: Prompt) {
         self.links
             .voice
             .say_in_turn(turn, Event::Prompt(Box::new(prompt)));
         self.keep(frame);
-    }
-
-    /// Emits a usage delta and tells the ceilings its price. A reply without usage is one too: its
-    /// call is counted as unpriced.
-    fn report_usage(
-        &self,
-        turn: u32,
-        usage: Option<&UsageReport>,
-        provider: Option<&ProviderName>,
-        accounted: Option<Accounted>,
-        figure: Figure,
-    ) {
-        let accounted = accounted.unwrap_or_default();
-        match accounted.cost.and_then(|cost| cost.actual) {
-            Some(usd) => self.links.supervisor.tell(AddCost { usd }),
-            None => self.shared.warn_unpriced(&self.links.voice),
-        }
-        self.links.voice.say_in_turn(
-            turn,
-            Event::Usage(Box::new(Usage {
-                profile_id: self.spec.profile.slug.clone(),
-                model_id: self.spec.profile.model_id.clone(),
-                tokens: accounted.tokens,
-                cost: accounted.cost,
-                provider: provider.cloned(),
-                expected_cached_tokens: None,
-                wire: usage.map(|usage| Arc::clone(&usage.wire)),
-                reconciled: accounted.reconciled,
-                clamped: accounted.clamped,
-                figure,
-            })),
-        );
     }
 
     /// The request as the journal keeps it: what the last one did not hold.
@@ -477,7 +421,8 @@ impl Turns {
             },
             toolset: Some(Arc::clone(&self.surface.toolset.json)),
             model: self.spec.profile.model_id.clone(),
-            provider: self.shared.asked_provider(&self.spec.profile.model_id),
+            // Known with the answer: the run may move while the call is under way.
+            provider: None,
         }
     }
 
@@ -486,6 +431,14 @@ impl Turns {
             agent: Some(self.spec.id.clone()),
             entry,
         });
+    }
+}
+
+/// The request with whom it was last asked of.
+fn asked_of(request: RequestRecord, error: &CallError) -> RequestRecord {
+    RequestRecord {
+        provider: error.candidate.as_ref().map(|it| it.provider.clone()),
+        ..request
     }
 }
 

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use context::modules::RosterRow;
 use context::window::{LoggedMessage, Retention, Row, Slot};
+use provider::call::CallError;
+use provider::fault::Fault;
 use provider::reply::Reply;
-use provider::schedule::{CallError, Fault};
 use record::event::{CallDescriptor, ContextMessage, ImageDescriptor, ModuleRow};
 use record::journal::{
     FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
 };
-use vocab::message::{Image, Message, ToolCall};
+use vocab::ids::ProviderName;
+use vocab::message::{Image, Message, Reasoning, ToolCall};
 
 /// The reply as the journal keeps it; `message` is what of it the window holds.
 pub(super) fn response_record(reply: &Reply, message: Arc<Message>) -> ResponseRecord {
@@ -24,6 +26,22 @@ pub(super) fn response_record(reply: &Reply, message: Arc<Message>) -> ResponseR
         provider: reply.provider.clone(),
         generation: reply.generation.clone(),
     }
+}
+
+/// What a reply reasoned, as it is sent back to whoever made it: to whom it was asked of, where the
+/// reply named nobody (R26).
+pub(super) fn reasoning_of(reply: &Reply, asked: Option<&ProviderName>) -> Option<Arc<Reasoning>> {
+    let items = reply.reasoning_items.clone();
+    // Readable text is sent back only where there are no items, and kept only there.
+    let text = reply.reasoning.clone().filter(|_| items.is_empty());
+    if items.is_empty() && text.is_none() {
+        return None;
+    }
+    Some(Arc::new(Reasoning {
+        provider: reply.provider.as_ref().or(asked).cloned(),
+        items,
+        text,
+    }))
 }
 
 /// The failure as the journal keeps it (06 §8.3).
@@ -51,6 +69,9 @@ pub(super) fn error_record(error: &CallError, why: &str) -> ModelErrorRecord {
     ModelErrorRecord {
         status: error.fault.status(),
         attempts: Some(error.attempts),
+        discarded: u32::try_from(error.loops.replies)
+            .ok()
+            .filter(|replies| *replies > 0),
         served,
         ..ModelErrorRecord::new(kind, why)
     }

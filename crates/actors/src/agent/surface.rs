@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use config::profile::Profile;
+use config::profile::{PromptCacheTtl, Reasoning};
 use context::prompts::{ReadFile, Shell, SystemContext};
-use provider::request::{Toolset, toolset};
+use provider::looping::Knobs;
+use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
 use vocab::operations::EndingRole;
 use vocab::tools::{EndingCall, ReadMode, ShellMode, ToolName, definition, ending_definition};
 
 use super::AgentSpec;
+use crate::provider_client::CallSettings;
 
 /// A resolved surface; it never changes during an incarnation.
 #[derive(Clone, Debug)]
@@ -19,6 +22,27 @@ pub(crate) struct Surface {
     pub(crate) endings: &'static [EndingCall],
     pub(crate) toolset: Arc<Toolset>,
     pub(crate) files: FilePolicy,
+}
+
+/// How an agent's requests are made rather than what they say.
+pub(crate) fn call_settings(profile: &Profile) -> CallSettings {
+    CallSettings {
+        reasoning: profile.reasoning.map(|setting| match setting {
+            Reasoning::Effort(effort) => ReasoningSetting::Effort(effort.as_str()),
+            Reasoning::MaxTokens(tokens) => ReasoningSetting::MaxTokens(tokens),
+        }),
+        lifetime: match profile.cache_lifetime() {
+            PromptCacheTtl::Default => CacheLifetime::Default,
+            PromptCacheTtl::Extended => CacheLifetime::Extended,
+        },
+        knobs: profile.loop_knobs().map(|knobs| Knobs {
+            window_words: knobs.window_words,
+            repeat_threshold: knobs.repeat_threshold,
+            min_offenders: knobs.min_offenders,
+            min_saturated_run: knobs.min_saturated_run,
+            max_response_chars: knobs.max_response_chars,
+        }),
+    }
 }
 
 /// What a called name means to an agent.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use context::prompts::{self, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
+use provider::call::LoopAborts;
 use provider::request::Shape;
 use record::event::{
     AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
@@ -21,12 +22,14 @@ use tokio::time::Instant;
 use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
+use vocab::rewrite::Rewrite;
 
-use super::surface::Surface;
+use super::surface::{self, Surface};
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::messages::{Acquire, Boundary, RecordTurn, Room};
 use crate::panics;
+use crate::provider_client::CallSettings;
 use crate::scheduler::{Class, Permit};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
@@ -44,6 +47,12 @@ pub(crate) struct Turns {
     pub(super) answered: u64,
     /// Error outcomes in a row.
     streak: u64,
+    /// Replies discarded as loops since the last outcome.
+    pub(super) discarded: Discarded,
+    /// What has changed messages that the last request sent.
+    pub(super) rewritten: Option<Rewrite>,
+    /// How its requests are made.
+    pub(super) settings: CallSettings,
     /// Messages of the request list that the journal already has.
     pub(super) journaled: Cursor,
     /// Rows of the prompt frame that the journal already has.
@@ -96,6 +105,22 @@ impl TurnClock {
     }
 }
 
+/// Replies discarded as loops, and their size.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Discarded {
+    replies: u64,
+    words: u64,
+    chars: u64,
+}
+
+impl Discarded {
+    pub(super) fn add(&mut self, loops: &LoopAborts) {
+        self.replies += loops.replies;
+        self.words = self.words.saturating_add(loops.words);
+        self.chars = self.chars.saturating_add(loops.chars);
+    }
+}
+
 /// What a judged reply left to say about itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReplySize {
@@ -110,6 +135,7 @@ impl Turns {
             spec.role,
             shared.shows_images(&spec.profile.model_id),
         );
+        let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
             spec.window_limit,
             surface.toolset.json.get(),
@@ -124,6 +150,9 @@ impl Turns {
             window,
             answered: 0,
             streak: 0,
+            discarded: Discarded::default(),
+            rewritten: None,
+            settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
         }
@@ -311,6 +340,7 @@ impl Turns {
         if verdict != TurnVerdict::Fatal {
             self.streak = consecutive_errors;
         }
+        let discarded = std::mem::take(&mut self.discarded);
         self.links.supervisor.tell(RecordTurn {
             agent: self.spec.id.clone(),
             verdict,
@@ -323,9 +353,9 @@ impl Turns {
                 error_type: error,
                 consecutive_errors,
                 turns: u64::from(turn),
-                loop_aborts: 0,
-                loop_abort_words: 0,
-                loop_abort_chars: 0,
+                loop_aborts: discarded.replies,
+                loop_abort_words: discarded.words,
+                loop_abort_chars: discarded.chars,
                 response_chars: size.chars,
                 response_output_tokens: size.output_tokens,
             }),

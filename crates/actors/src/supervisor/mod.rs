@@ -356,9 +356,13 @@ impl Receive<Ended> for Supervisor {
         self.mismatch |= end.mismatch;
         let panicked = end.panicked.then(|| end.error.clone().unwrap_or_default());
         row.ended = Some(end);
-        self.cast.scheduler.held_by("supervisor").tell(Forget {
+        let forget = Forget {
             agent: agent.clone(),
-        });
+        };
+        for client in self.cast.clients.values() {
+            client.held_by("supervisor").tell(forget.clone());
+        }
+        self.cast.scheduler.held_by("supervisor").tell(forget);
         if let Some(text) = panicked {
             self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
         }

@@ -11,6 +11,9 @@ use vocab::ids::GenerationId;
 /// OpenRouter's own address, where `OPENROUTER_BASE_URL` names no other.
 pub const DEFAULT_BASE_URL: &str = "https://openrouter.ai/api/v1";
 
+/// The host of OpenRouter's own addresses.
+const OPENROUTER_HOST: &str = "openrouter.ai";
+
 /// The base URL the environment names, [`DEFAULT_BASE_URL`] where it names none or a blank one.
 /// Not checked yet: [`Endpoint::new`] does that.
 pub fn base_url_from_env() -> String {
@@ -90,6 +93,15 @@ impl Endpoint {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
         }
+    }
+
+    /// Whether it is OpenRouter's own, and nobody's who stands in its place (R14).
+    pub fn is_openrouter(&self) -> bool {
+        let host = self.completions.host_str().unwrap_or_default();
+        host == OPENROUTER_HOST
+            || host
+                .strip_suffix(OPENROUTER_HOST)
+                .is_some_and(|rest| rest.ends_with('.'))
     }
 
     /// Whether connections are encrypted.
