@@ -79,6 +79,13 @@ impl Endpoint {
         }
     }
 
+    /// Whether OpenRouter itself answers there, and not a server of the same protocol (R14).
+    pub fn is_openrouter(&self) -> bool {
+        let host = self.completions.host_str().unwrap_or_default();
+        host.strip_suffix("openrouter.ai")
+            .is_some_and(|front| front.is_empty() || front.ends_with('.'))
+    }
+
     /// Whether connections are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.completions.scheme() == "https"
@@ -129,6 +136,21 @@ mod tests {
 
     fn completions(base: &str) -> String {
         Endpoint::new(base, None).unwrap().completions().to_string()
+    }
+
+    #[test]
+    fn openrouter_is_told_by_its_host() {
+        let own = |base| Endpoint::new(base, None).unwrap().is_openrouter();
+        assert!(own(DEFAULT_BASE_URL));
+        assert!(own("https://EU.openrouter.ai/api/v1"));
+        for other in [
+            "http://127.0.0.1:8080/v1",
+            "https://notopenrouter.ai/api/v1",
+            "https://openrouter.ai.example/api/v1",
+            "https://example.com/openrouter.ai",
+        ] {
+            assert!(!own(other), "{other}");
+        }
     }
 
     #[test]
