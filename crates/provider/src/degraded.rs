@@ -37,7 +37,7 @@ pub enum RoutingField {
     Provider,
     /// `session_id`: the run's key, as OpenRouter reads it.
     SessionId,
-    /// `prompt_cache_key`: the run's key, as OpenAI reads it.
+    /// `prompt_cache_key`: the run's key, as providers read it.
     PromptCacheKey,
 }
 

@@ -1,7 +1,7 @@
 //! The words in which servers refuse a part of a request.
 
-/// Ways to say that a field is not known. Collected from OpenAI, Azure, Groq, Cerebras, NVIDIA,
-/// Google, Mistral, vLLM and servers written with serde, pydantic and Go.
+/// Ways to say that a field is not known, as met at hosted providers, at servers for local models
+/// and in the messages of the validators they are written with (serde, pydantic, Go).
 const UNKNOWN: [&str; 16] = [
     "unrecognized",
     "unrecognised",

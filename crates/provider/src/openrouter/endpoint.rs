@@ -11,9 +11,6 @@ use vocab::ids::GenerationId;
 /// OpenRouter's own address, where `OPENROUTER_BASE_URL` names no other.
 pub const DEFAULT_BASE_URL: &str = "https://openrouter.ai/api/v1";
 
-/// The host of OpenRouter's own addresses.
-const OPENROUTER_HOST: &str = "openrouter.ai";
-
 /// The base URL the environment names, [`DEFAULT_BASE_URL`] where it names none or a blank one.
 /// Not checked yet: [`Endpoint::new`] does that.
 pub fn base_url_from_env() -> String {
@@ -95,13 +92,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is OpenRouter's own, and nobody's who stands in its place (R14).
+    /// Whether OpenRouter itself answers there, and not a server of the same protocol (R14).
     pub fn is_openrouter(&self) -> bool {
         let host = self.completions.host_str().unwrap_or_default();
-        host == OPENROUTER_HOST
-            || host
-                .strip_suffix(OPENROUTER_HOST)
-                .is_some_and(|rest| rest.ends_with('.'))
+        host.strip_suffix("openrouter.ai")
+            .is_some_and(|front| front.is_empty() || front.ends_with('.'))
     }
 
     /// Whether connections are encrypted.
@@ -154,6 +149,21 @@ mod tests {
 
     fn completions(base: &str) -> String {
         Endpoint::new(base, None).unwrap().completions().to_string()
+    }
+
+    #[test]
+    fn openrouter_is_told_by_its_host() {
+        let own = |base| Endpoint::new(base, None).unwrap().is_openrouter();
+        assert!(own(DEFAULT_BASE_URL));
+        assert!(own("https://EU.openrouter.ai/api/v1"));
+        for other in [
+            "http://127.0.0.1:8080/v1",
+            "https://notopenrouter.ai/api/v1",
+            "https://openrouter.ai.example/api/v1",
+            "https://example.com/openrouter.ai",
+        ] {
+            assert!(!own(other), "{other}");
+        }
     }
 
     #[test]
