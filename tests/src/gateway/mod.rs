@@ -8,9 +8,16 @@
 //! once a request, one at a time; dropping the gateway closes every connection and joins.
 
 pub mod answer;
+pub mod cache;
 pub mod check;
+mod clock;
+mod fault;
 mod gate;
+mod generation;
 pub mod lean;
+pub mod ledger;
+pub mod prices;
+mod providers;
 mod reply;
 mod request;
 mod wire;
@@ -24,8 +31,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, Arguments, usage};
+pub use cache::Family;
 pub use check::{Checker, Strict};
+pub use clock::Clock;
+pub use fault::Fault;
 pub use gate::Gate;
+pub use generation::Lookups;
+pub use providers::{Market, Provider};
 pub use reply::{End, Framing, Reply, Said, Step};
 pub use request::{Request, content_text};
 
