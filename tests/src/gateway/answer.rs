@@ -152,6 +152,12 @@ impl Answer {
         self
     }
 
+    /// Reasoning items beside what it has.
+    pub fn with_items(mut self, items: Value) -> Self {
+        self.reasoning_details = Some(items);
+        self
+    }
+
     /// Plain reasoning beside what it has.
     pub fn thinking(mut self, reasoning: &str) -> Self {
         self.reasoning = Some(reasoning.to_owned());
@@ -304,6 +310,8 @@ impl From<Answer> for Reply {
             calls: answer.calls.iter().map(|call| call.id.clone()).collect(),
             text: answer.text.unwrap_or_default(),
             reasoning_details: answer.reasoning_details,
+            reasoning: answer.reasoning,
+            maker: answer.provider,
         });
         reply
     }

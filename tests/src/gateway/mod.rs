@@ -200,6 +200,19 @@ impl Gateway {
         true
     }
 
+    /// Tells the strict checker that another run begins, with a routing key of its own. What was
+    /// found so far stays.
+    pub fn next_run(&self) {
+        let mut checker = self
+            .shared
+            .checker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(checker) = checker.as_mut() {
+            checker.next_run();
+        }
+    }
+
     /// What the strict checker found so far, a sentence each.
     pub fn violations(&self) -> Vec<String> {
         self.shared.log().violations.clone()

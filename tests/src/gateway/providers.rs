@@ -407,7 +407,8 @@ fn output(answer: &Answer) -> (u64, u64) {
         .sum();
     let said = answer.text.as_deref().unwrap_or("").len() + calls;
     let reasoning = reasoning as u64 / TOKEN;
-    // Generous beside the quarter of bytes, so that no estimate of gg's exceeds it.
+    // A byte a token: what gg estimates of a reply must lie below what is reported, or it would
+    // have to reconcile the two.
     (said as u64 + 8 + reasoning, reasoning)
 }
 
