@@ -345,11 +345,12 @@ fn order(messages: &[Value], faults: &mut Vec<String>) {
 }
 
 /// Content is a string; `null` beside calls; parts exactly where a picture rides, or where every
-/// message has them (marked requests).
+/// message that says something has them (marked requests).
 fn shapes(messages: &[Value], faults: &mut Vec<String>) {
-    let marked = messages
-        .iter()
-        .all(|message| matches!(shape(&message["content"]), Shape::Parts | Shape::Null));
+    // A part without text is refused by some, so nothing at all is an empty string in any case.
+    let marked = messages.iter().all(|message| {
+        message["content"] == "" || matches!(shape(&message["content"]), Shape::Parts | Shape::Null)
+    });
     for (place, message) in messages.iter().enumerate() {
         let content = &message["content"];
         let right = match shape(content) {

@@ -14,6 +14,8 @@ pub enum Lookups {
     After(usize),
     /// At no time: always 404.
     Never,
+    /// Refused under this status, whatever the id.
+    Refused(u16),
 }
 
 /// The generations there are, by how often each was asked for.
@@ -55,6 +57,7 @@ impl Desk {
         let ready = match self.lookups {
             Lookups::After(misses) => *asked > misses,
             Lookups::Never => false,
+            Lookups::Refused(status) => return Reply::error(status, "Not for you"),
         };
         let account = accounts.iter().find(|account| account.generation == id);
         match account {

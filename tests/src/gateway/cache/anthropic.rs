@@ -304,12 +304,13 @@ fn block(kind: &str, mut value: Value) -> Block {
     }
 }
 
-/// Takes every `cache_control` out; whether one of them stood at an empty text.
+/// Takes every `cache_control` out; whether one of them stood at a blank text.
 fn take_marks(value: &mut Value, marks: &mut Vec<Value>) -> bool {
     match value {
         Value::Object(fields) => {
             let mark = fields.shift_remove("cache_control");
-            let empty = mark.is_some() && fields.get("text").is_some_and(|text| text == "");
+            let text = fields.get("text").and_then(Value::as_str);
+            let empty = mark.is_some() && text.is_some_and(|text| text.trim().is_empty());
             marks.extend(mark);
             let inner: Vec<bool> = fields
                 .values_mut()

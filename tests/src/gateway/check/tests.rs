@@ -426,6 +426,24 @@ fn the_signal_is_no_part_of_the_prefix() {
 }
 
 #[test]
+fn what_says_nothing_is_an_empty_string_among_parts() {
+    let part = |role: &str, text: &str| json!({ "role": role, "content": [{ "type": "text", "text": text }] });
+    let mut nothing = result("a");
+    nothing["content"] = json!("");
+    let messages = |nothing: &Value| {
+        json!([
+            part("system", "You are gg."),
+            part("user", "Go."),
+            call("a"),
+            nothing
+        ])
+    };
+    accepted(&[body(messages(&nothing))]);
+    nothing["content"] = json!("something");
+    refused(&[body(messages(&nothing))], "no legal shape");
+}
+
+#[test]
 fn cache_markers_may_move() {
     let mark = |place: usize, messages: Value| {
         let mut messages = messages;

@@ -169,12 +169,16 @@ fn five_marks_are_one_too_many() {
 }
 
 #[test]
-fn an_empty_text_cannot_be_marked() {
-    let mut cache = Anthropic::default();
-    let mut messages = thread(0);
-    messages.push(said("user", "", SHORT));
-    let fault = ask(&mut cache, 0, messages).unwrap_err();
-    assert!(fault.contains("empty text blocks"), "{fault}");
+fn a_blank_text_cannot_be_marked() {
+    for blank in ["", " \n"] {
+        let mut messages = thread(0);
+        messages.push(said("user", blank, SHORT));
+        let fault = ask(&mut Anthropic::default(), 0, messages).unwrap_err();
+        assert!(fault.contains("empty text blocks"), "{fault}");
+        let mut messages = thread(0);
+        messages.push(said("user", blank, ""));
+        assert!(ask(&mut Anthropic::default(), 0, messages).is_ok());
+    }
 }
 
 #[test]
