@@ -33,6 +33,18 @@ impl Launch {
         }))
     }
 
+    /// The same root on another live model, with these candidates in order, each at `fp8`.
+    pub fn on(model: &str, candidates: &[&str]) -> Self {
+        let candidates: Vec<Value> = candidates
+            .iter()
+            .map(|provider| json!({ "provider": provider, "quantization": "fp8" }))
+            .collect();
+        Self::live()
+            .set("/modelWindows", json!({ model: 2_000_000 }))
+            .set("/modelProviders", json!({ model: candidates }))
+            .set("/capabilitySet/agents/0/modelId", model)
+    }
+
     /// The same root on a model in the process: `mock/<name>`.
     pub fn mock(name: &str) -> Self {
         let model = format!("mock/{name}");

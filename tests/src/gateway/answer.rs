@@ -16,8 +16,10 @@ pub struct Answer {
     pub text: Option<String>,
     /// Its reasoning as plain text, streamed before the text.
     pub reasoning: Option<String>,
-    /// Its reasoning items, sent in one delta.
+    /// Its reasoning items.
     pub reasoning_details: Option<Value>,
+    /// Whether each reasoning item has a delta of its own; else one delta holds them all.
+    pub items_apart: bool,
     /// Its calls.
     pub calls: Vec<Call>,
     /// Why it ended; `None`: `null` on every chunk.
@@ -70,6 +72,7 @@ impl Default for Answer {
             text: None,
             reasoning: None,
             reasoning_details: None,
+            items_apart: false,
             calls: Vec::new(),
             finish_reason: None,
             usage: Some(usage(1_000, 0, 20, Some(0.0001))),
@@ -152,6 +155,12 @@ impl Answer {
         self
     }
 
+    /// Reasoning items beside what it has.
+    pub fn with_items(mut self, items: Value) -> Self {
+        self.reasoning_details = Some(items);
+        self
+    }
+
     /// Plain reasoning beside what it has.
     pub fn thinking(mut self, reasoning: &str) -> Self {
         self.reasoning = Some(reasoning.to_owned());
@@ -186,10 +195,15 @@ impl Answer {
     pub fn payloads(&self) -> Vec<String> {
         let mut payloads: Vec<String> = Vec::new();
         let mut role = json!({ "role": "assistant", "content": "" });
-        if let Some(details) = &self.reasoning_details {
+        let details = self.reasoning_details.as_ref();
+        if let Some(details) = details.filter(|_| !self.items_apart) {
             role["reasoning_details"] = details.clone();
         }
         payloads.push(self.chunk(role, None));
+        let items = details.and_then(Value::as_array).into_iter().flatten();
+        for item in items.filter(|_| self.items_apart) {
+            payloads.push(self.chunk(json!({ "reasoning_details": [item] }), None));
+        }
         for piece in pieces(self.reasoning.as_deref().unwrap_or(""), self.delta_chars) {
             payloads.push(self.chunk(json!({ "reasoning": piece }), None));
         }
@@ -304,6 +318,8 @@ impl From<Answer> for Reply {
             calls: answer.calls.iter().map(|call| call.id.clone()).collect(),
             text: answer.text.unwrap_or_default(),
             reasoning_details: answer.reasoning_details,
+            reasoning: answer.reasoning,
+            maker: answer.provider,
         });
         reply
     }

@@ -10,8 +10,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::providers::plain;
 use super::reply::Said;
 use super::request::content_text;
+
+mod reasoning;
 
 /// What is held against a request beyond its own shape.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +24,12 @@ pub struct Strict {
     pub prefix: bool,
     /// Whether `provider.only`, `provider.quantizations` and `allow_fallbacks` must be there.
     pub routing: bool,
+    /// Whether `session_id` and `prompt_cache_key` must be there; where they are, they are the
+    /// same on every request of a run in any case.
+    pub keys: bool,
+    /// Whether reasoning that came as text alone must come back; where it does, it is unchanged in
+    /// any case.
+    pub reasoning_text: bool,
     /// Whether a last message is the context-usage signal, which the next request leaves out.
     pub is_signal: fn(&Value) -> bool,
 }
@@ -30,6 +39,8 @@ impl Default for Strict {
         Self {
             prefix: true,
             routing: true,
+            keys: true,
+            reasoning_text: false,
             is_signal: |_| false,
         }
     }
@@ -41,7 +52,7 @@ pub struct Checker {
     strict: Strict,
     conversations: HashMap<String, Conversation>,
     routing_key: Option<String>,
-    said: Vec<Said>,
+    said: reasoning::Memory,
 }
 
 #[derive(Debug)]
@@ -51,6 +62,8 @@ struct Conversation {
     /// Role and content shape of each kept message.
     shapes: Vec<(String, Shape)>,
     tools: String,
+    /// The provider asked.
+    provider: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +82,14 @@ struct Body<'a> {
     tools: Option<&'a RawValue>,
 }
 
+/// What a request sent, as far as the request before it matters.
+struct Sent<'a> {
+    messages: &'a [Value],
+    written: &'a RawValue,
+    tools: &'a str,
+    provider: String,
+}
+
 impl Checker {
     /// A checker that has seen nothing.
     pub fn new(strict: Strict) -> Self {
@@ -76,13 +97,18 @@ impl Checker {
             strict,
             conversations: HashMap::new(),
             routing_key: None,
-            said: Vec::new(),
+            said: reasoning::Memory::default(),
         }
+    }
+
+    /// Forgets conversations and routing key: another run begins.
+    pub fn next_run(&mut self) {
+        *self = Self::new(self.strict);
     }
 
     /// Remembers what a reply said, to know it when it comes back.
     pub fn said(&mut self, said: &Said) {
-        self.said.push(said.clone());
+        self.said.remember(said);
     }
 
     /// The faults of a request; none: it becomes the one the next is held against.
@@ -101,10 +127,18 @@ impl Checker {
         };
         order(messages, &mut faults);
         shapes(messages, &mut faults);
-        self.reasoning(messages, &mut faults);
+        let provider = provider_of(&json);
+        let text = self.strict.reasoning_text;
+        self.said.check(messages, &provider, text, &mut faults);
         if let Some(written) = raw.messages {
             let tools = raw.tools.map_or("", RawValue::get);
-            self.against_last(messages, written, tools, faults.is_empty(), &mut faults);
+            let sent = Sent {
+                messages,
+                written,
+                tools,
+                provider,
+            };
+            self.against_last(&sent, faults.is_empty(), &mut faults);
         }
         faults
     }
@@ -143,16 +177,22 @@ impl Checker {
             );
         }
         let key = body["session_id"].as_str().unwrap_or("");
-        need(!key.is_empty(), "`session_id` is missing");
         need(
-            body["prompt_cache_key"] == body["session_id"],
+            !key.is_empty() || !self.strict.keys,
+            "`session_id` is missing",
+        );
+        let other = body["prompt_cache_key"].as_str().unwrap_or("");
+        need(
+            other == key || (!self.strict.keys && (other.is_empty() || key.is_empty())),
             "`prompt_cache_key` is not `session_id`",
         );
-        let first = self.routing_key.get_or_insert_with(|| key.to_owned());
-        need(
-            first == key,
-            "`session_id` is another than on the first request",
-        );
+        if self.strict.keys || !key.is_empty() {
+            let first = self.routing_key.get_or_insert_with(|| key.to_owned());
+            need(
+                first == key,
+                "`session_id` is another than on the first request",
+            );
+        }
         need(
             body.as_object()
                 .and_then(|body| body.keys().next_back())
@@ -175,42 +215,13 @@ impl Checker {
         }
     }
 
-    fn reasoning(&self, messages: &[Value], faults: &mut Vec<String>) {
-        for (place, message) in messages.iter().enumerate() {
-            if message["role"] != "assistant" {
-                continue;
-            }
-            let calls: Vec<&str> = calls_of(message).iter().map(|(id, _)| *id).collect();
-            let text = content_text(&message["content"]);
-            let same = |said: &&Said| {
-                if calls.is_empty() {
-                    said.calls.is_empty() && said.text == text
-                } else {
-                    said.calls == calls
-                }
-            };
-            let mut matching = self.said.iter().filter(same);
-            // A reply that was said twice alike cannot be told from its twin.
-            let (Some(said), None) = (matching.next(), matching.next()) else {
-                continue;
-            };
-            let back = Some(&message["reasoning_details"]).filter(|details| !details.is_null());
-            if back != said.reasoning_details.as_ref() {
-                faults.push(format!(
-                    "message {place}: its reasoning items did not come back as they were sent"
-                ));
-            }
-        }
-    }
-
-    fn against_last(
-        &mut self,
-        messages: &[Value],
-        written: &RawValue,
-        tools: &str,
-        keep: bool,
-        faults: &mut Vec<String>,
-    ) {
+    fn against_last(&mut self, sent: &Sent<'_>, keep: bool, faults: &mut Vec<String>) {
+        let Sent {
+            messages,
+            written,
+            tools,
+            ref provider,
+        } = *sent;
         let kept = match messages.last() {
             Some(last) if (self.strict.is_signal)(last) => messages.len() - 1,
             _ => messages.len(),
@@ -233,17 +244,23 @@ impl Checker {
                     faults.push(format!("message {place}: its content changed its shape"));
                 }
             }
-            if self.strict.prefix && !extends(&bytes, &last.messages) {
-                let place = bytes
+            let (now, before) = if last.provider == *provider {
+                (bytes.clone(), last.messages.clone())
+            } else {
+                // On a move the new provider is not sent what only the old one can read.
+                (bare(&bytes), bare(&last.messages))
+            };
+            if self.strict.prefix && !extends(&now, &before) {
+                let place = now
                     .iter()
-                    .zip(&last.messages)
+                    .zip(&before)
                     .position(|(now, before)| now != before)
-                    .unwrap_or(bytes.len().min(last.messages.len()));
+                    .unwrap_or(now.len().min(before.len()));
                 faults.push(format!(
                     "the messages of the request before are not a prefix of this one's: they part \
                      at byte {place}: {:?} became {:?}",
-                    around(&last.messages, place),
-                    around(&bytes, place)
+                    around(&before, place),
+                    around(&now, place)
                 ));
             }
         }
@@ -254,6 +271,7 @@ impl Checker {
                     messages: bytes,
                     shapes,
                     tools: tools.to_owned(),
+                    provider: provider.clone(),
                 },
             );
         }
@@ -327,11 +345,12 @@ fn order(messages: &[Value], faults: &mut Vec<String>) {
 }
 
 /// Content is a string; `null` beside calls; parts exactly where a picture rides, or where every
-/// message has them (marked requests).
+/// message that says something has them (marked requests).
 fn shapes(messages: &[Value], faults: &mut Vec<String>) {
-    let marked = messages
-        .iter()
-        .all(|message| matches!(shape(&message["content"]), Shape::Parts | Shape::Null));
+    // A part without text is refused by some, so nothing at all is an empty string in any case.
+    let marked = messages.iter().all(|message| {
+        message["content"] == "" || matches!(shape(&message["content"]), Shape::Parts | Shape::Null)
+    });
     for (place, message) in messages.iter().enumerate() {
         let content = &message["content"];
         let right = match shape(content) {
@@ -389,6 +408,22 @@ fn name_of(messages: &[Value]) -> String {
     format!("{}\0{}", first("system"), first("user"))
 }
 
+/// The provider a request allows, without case and punctuation; empty where it names none.
+fn provider_of(body: &Value) -> String {
+    plain(body["provider"]["only"][0].as_str().unwrap_or(""))
+}
+
+/// The messages of a prefix without their reasoning: what stays the same on a move.
+fn bare(prefix: &[u8]) -> Vec<u8> {
+    let whole = [prefix, b"]"].concat();
+    let messages: Vec<Value> = serde_json::from_slice(&whole).unwrap_or_default();
+    let texts: Vec<String> = messages
+        .iter()
+        .map(|message| without(message, &["reasoning_details", "reasoning"]))
+        .collect();
+    format!("[{}", texts.join(",")).into_bytes()
+}
+
 fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or("").to_owned()
 }
@@ -397,7 +432,10 @@ fn text_of(value: &Value) -> String {
 fn prefix_bytes(messages: &[Value], written: &RawValue, kept: usize) -> Vec<u8> {
     let text = written.get();
     if text.contains("\"cache_control\"") {
-        let stripped: Vec<String> = messages[..kept].iter().map(without_markers).collect();
+        let stripped: Vec<String> = messages[..kept]
+            .iter()
+            .map(|message| without(message, &["cache_control"]))
+            .collect();
         return format!("[{}", stripped.join(",")).into_bytes();
     }
     let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
@@ -408,19 +446,21 @@ fn prefix_bytes(messages: &[Value], written: &RawValue, kept: usize) -> Vec<u8> 
     text.as_bytes()[..end].to_vec()
 }
 
-fn without_markers(message: &Value) -> String {
-    fn strip(value: &mut Value) {
+fn without(message: &Value, names: &[&str]) -> String {
+    fn strip(value: &mut Value, names: &[&str]) {
         match value {
             Value::Object(fields) => {
-                fields.shift_remove("cache_control");
-                fields.values_mut().for_each(strip);
+                for name in names {
+                    fields.shift_remove(*name);
+                }
+                fields.values_mut().for_each(|field| strip(field, names));
             }
-            Value::Array(items) => items.iter_mut().for_each(strip),
+            Value::Array(items) => items.iter_mut().for_each(|item| strip(item, names)),
             _ => {}
         }
     }
     let mut message = message.clone();
-    strip(&mut message);
+    strip(&mut message, names);
     message.to_string()
 }
 

@@ -8,9 +8,16 @@
 //! once a request, one at a time; dropping the gateway closes every connection and joins.
 
 pub mod answer;
+pub mod cache;
 pub mod check;
+mod clock;
+mod fault;
 mod gate;
+mod generation;
 pub mod lean;
+pub mod ledger;
+pub mod prices;
+mod providers;
 mod reply;
 mod request;
 mod wire;
@@ -24,8 +31,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 pub use answer::{Answer, Arguments, usage};
+pub use cache::Family;
 pub use check::{Checker, Strict};
+pub use clock::Clock;
+pub use fault::Fault;
 pub use gate::Gate;
+pub use generation::Lookups;
+pub use providers::{Market, Provider};
 pub use reply::{End, Framing, Reply, Said, Step};
 pub use request::{Request, content_text};
 
@@ -186,6 +198,19 @@ impl Gateway {
                 .0;
         }
         true
+    }
+
+    /// Tells the strict checker that another run begins, with a routing key of its own. What was
+    /// found so far stays.
+    pub fn next_run(&self) {
+        let mut checker = self
+            .shared
+            .checker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(checker) = checker.as_mut() {
+            checker.next_run();
+        }
     }
 
     /// What the strict checker found so far, a sentence each.

@@ -68,8 +68,12 @@ pub struct Said {
     pub calls: Vec<String>,
     /// Its text.
     pub text: String,
-    /// Its `reasoning_details`, which must come back unchanged.
+    /// Its `reasoning_details`, which must come back unchanged to whoever made them.
     pub reasoning_details: Option<serde_json::Value>,
+    /// Its reasoning as readable text.
+    pub reasoning: Option<String>,
+    /// Who said it; `None` where nobody is named.
+    pub maker: Option<String>,
 }
 
 impl Reply {

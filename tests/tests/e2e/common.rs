@@ -61,3 +61,42 @@ pub(crate) fn retries(run: &Run) -> Vec<&str> {
         .filter_map(|log| log["message"].as_str())
         .collect()
 }
+
+/// The `usage` events' sum of one class of tokens.
+pub(crate) fn tokens(run: &Run, class: &str) -> u64 {
+    let events = run.events("usage");
+    let classes = events.iter().map(|event| &event["tokens"][class]);
+    classes.filter_map(Value::as_u64).sum()
+}
+
+/// The providers that chat requests named, in order, repetitions left out.
+pub(crate) fn asked_in_turn(run: &Run) -> Vec<String> {
+    let requests = run.gateway.as_ref().unwrap().requests();
+    let mut asked: Vec<String> = requests
+        .iter()
+        .filter(|request| request.method == "POST")
+        .filter_map(|request| {
+            request.json()["provider"]["only"][0]
+                .as_str()
+                .map(str::to_owned)
+        })
+        .collect();
+    asked.dedup();
+    asked
+}
+
+/// Every move of a run: what was left, what was taken, and why.
+pub(crate) fn moves(run: &Run) -> Vec<[&str; 3]> {
+    run.events("provider_switch")
+        .into_iter()
+        .map(|event| ["from", "to", "fault"].map(|field| event[field].as_str().unwrap_or("")))
+        .collect()
+}
+
+/// Every fault of a provider that stays no failed call: its kind and whose it was.
+pub(crate) fn provider_faults(run: &Run) -> Vec<[&str; 2]> {
+    run.events("provider_fault")
+        .into_iter()
+        .map(|event| ["kind", "provider"].map(|field| event[field].as_str().unwrap_or("")))
+        .collect()
+}

@@ -164,23 +164,156 @@ fn the_assistant_never_has_the_last_word() {
     );
 }
 
-#[test]
-fn reasoning_items_come_back_unchanged() {
-    let details = json!([{ "type": "reasoning.text", "text": "hm", "signature": "s" }]);
-    let mut kept = call("a");
-    kept["reasoning_details"] = details.clone();
-    let mut changed = kept.clone();
-    changed["reasoning_details"][0]["signature"] = json!("t");
-    for (message, good) in [(kept, true), (changed, false), (call("a"), false)] {
-        let mut checker = Checker::new(Strict::default());
-        checker.said(&Said {
-            calls: vec!["a".to_owned()],
-            text: String::new(),
-            reasoning_details: Some(details.clone()),
-        });
-        let faults = checker.request(body(with([message, result("a")])).to_string().as_bytes());
-        assert_eq!(faults.is_empty(), good, "{faults:?}");
+fn signed(text: &str) -> Value {
+    json!({ "type": "reasoning.text", "text": text, "signature": "s" })
+}
+
+fn readable(text: &str) -> Value {
+    json!({ "type": "reasoning.summary", "summary": text })
+}
+
+fn made_by(maker: Option<&str>, items: Value) -> Said {
+    Said {
+        calls: vec!["a".to_owned()],
+        reasoning_details: Some(items),
+        maker: maker.map(str::to_owned),
+        ..Said::default()
     }
+}
+
+/// The faults of a request to Acme that carries `back` where `said` was said.
+fn brought(said: &Said, back: Option<Value>) -> Vec<String> {
+    let mut checker = Checker::new(Strict::default());
+    checker.said(said);
+    let mut message = call("a");
+    if let Some(back) = back {
+        message["reasoning_details"] = back;
+    }
+    checker.request(body(with([message, result("a")])).to_string().as_bytes())
+}
+
+#[test]
+fn reasoning_items_come_back_unchanged_and_in_order() {
+    let items = json!([signed("hm"), readable("so")]);
+    let said = made_by(Some("ACME"), items.clone());
+    assert_eq!(brought(&said, Some(items.clone())), Vec::<String>::new());
+    for wrong in [
+        None,
+        Some(json!([])),
+        Some(json!([signed("hm")])),
+        Some(json!([readable("so"), signed("hm")])),
+        Some(json!([signed("hmm"), readable("so")])),
+    ] {
+        let faults = brought(&said, wrong.clone());
+        assert!(
+            faults
+                .iter()
+                .any(|fault| fault.contains("did not come back")),
+            "{wrong:?}: {faults:?}"
+        );
+    }
+    let nobodys = made_by(None, items.clone());
+    assert_eq!(brought(&nobodys, Some(items)), Vec::<String>::new());
+}
+
+#[test]
+fn sealed_items_are_for_their_maker_alone() {
+    let said = made_by(Some("Other"), json!([signed("hm"), readable("so")]));
+    let faults = brought(&said, Some(json!([readable("so")])));
+    assert_eq!(faults, Vec::<String>::new());
+    let faults = brought(&said, Some(json!([signed("hm"), readable("so")])));
+    assert!(
+        faults[0].contains("sealed reasoning item of Other"),
+        "{faults:?}"
+    );
+    // What anybody can read stays.
+    let faults = brought(&said, None);
+    assert!(faults[0].contains("did not come back"), "{faults:?}");
+    let sealed = made_by(
+        Some("Other"),
+        json!([{ "type": "reasoning.encrypted", "data": "x" }]),
+    );
+    assert_eq!(brought(&sealed, None), Vec::<String>::new());
+}
+
+#[test]
+fn reasoning_text_comes_back_unchanged_where_it_does() {
+    let said = Said {
+        calls: vec!["a".to_owned()],
+        reasoning: Some("hm".to_owned()),
+        ..Said::default()
+    };
+    for (text, reasoning_text, good) in [
+        (None, false, true),
+        (None, true, false),
+        (Some("hm"), true, true),
+        (Some("hmm"), false, false),
+    ] {
+        let mut checker = Checker::new(Strict {
+            reasoning_text,
+            ..Strict::default()
+        });
+        checker.said(&said);
+        let mut message = call("a");
+        if let Some(text) = text {
+            message["reasoning"] = json!(text);
+        }
+        let faults = checker.request(body(with([message, result("a")])).to_string().as_bytes());
+        assert_eq!(faults.is_empty(), good, "{text:?}: {faults:?}");
+    }
+}
+
+#[test]
+fn a_move_may_leave_out_reasoning_and_nothing_else() {
+    let told = |reasoning: bool, text: &str, provider: &str| {
+        let mut message = call("a");
+        if reasoning {
+            message["reasoning_details"] = json!([signed("hm")]);
+        }
+        let mut answer = result("a");
+        answer["content"] = json!(text);
+        let mut body = body(with([message, answer]));
+        body["provider"]["only"] = json!([provider]);
+        body
+    };
+    accepted(&[told(true, "x", "Acme"), told(false, "x", "Other")]);
+    refused(
+        &[told(true, "x", "Acme"), told(false, "x", "Acme")],
+        "not a prefix",
+    );
+    refused(
+        &[told(true, "x", "Acme"), told(false, "y", "Other")],
+        "not a prefix",
+    );
+}
+
+#[test]
+fn keys_may_be_dropped_where_a_server_does_not_know_them() {
+    let mut without = body(with([]));
+    for field in ["session_id", "prompt_cache_key"] {
+        without.as_object_mut().unwrap().shift_remove(field);
+    }
+    let strict = Strict {
+        keys: false,
+        ..Strict::default()
+    };
+    let bodies = [body(with([])), without];
+    assert_eq!(check(strict, &bodies), Vec::<String>::new());
+    let mut other = body(with([]));
+    other["session_id"] = json!("l");
+    assert!(!check(strict, &[body(with([])), other]).is_empty());
+}
+
+#[test]
+fn another_run_has_a_key_of_its_own() {
+    let mut other = body(with([]));
+    other["session_id"] = json!("l");
+    other["prompt_cache_key"] = json!("l");
+    let mut checker = Checker::new(Strict::default());
+    checker.request(body(with([])).to_string().as_bytes());
+    checker.next_run();
+    let faults = checker.request(other.to_string().as_bytes());
+    assert_eq!(faults, Vec::<String>::new());
 }
 
 #[test]
@@ -290,6 +423,24 @@ fn the_signal_is_no_part_of_the_prefix() {
     ];
     assert_eq!(check(strict, &bodies), Vec::<String>::new());
     refused(&bodies, "not a prefix");
+}
+
+#[test]
+fn what_says_nothing_is_an_empty_string_among_parts() {
+    let part = |role: &str, text: &str| json!({ "role": role, "content": [{ "type": "text", "text": text }] });
+    let mut nothing = result("a");
+    nothing["content"] = json!("");
+    let messages = |nothing: &Value| {
+        json!([
+            part("system", "You are gg."),
+            part("user", "Go."),
+            call("a"),
+            nothing
+        ])
+    };
+    accepted(&[body(messages(&nothing))]);
+    nothing["content"] = json!("something");
+    refused(&[body(messages(&nothing))], "no legal shape");
 }
 
 #[test]

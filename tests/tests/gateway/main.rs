@@ -1,6 +1,8 @@
 //! The fake gateway itself, read by a client that knows nothing but sockets.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod market;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
