@@ -19,7 +19,7 @@ fn stderr_under(filter: &str) -> String {
 fn a_panic_is_told_with_its_place() {
     let said = stderr_under("");
     assert!(said.contains("ERROR"), "{said}");
-    assert!(said.contains("provider_client.rs:"), "{said}");
+    assert!(said.contains("provider_client/source.rs:"), "{said}");
 }
 
 #[test]
