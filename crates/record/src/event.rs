@@ -212,8 +212,8 @@ pub struct PrefixBroken {
     pub message: u64,
     /// Bytes of that message's text on the wire that still stand.
     pub byte: u64,
-    /// What changed it.
-    pub act: Rewrite,
+    /// What changed it; `null` where gg knows of nothing that did, which is a defect of its own.
+    pub act: Option<Rewrite>,
     /// Estimated tokens before that place: what a cache can still serve.
     pub shared_tokens: u64,
     /// Estimated tokens of the last request behind it: what is paid for again.

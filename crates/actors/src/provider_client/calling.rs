@@ -32,6 +32,13 @@ struct Calling {
     waits: u32,
 }
 
+/// What is known of an attempt when it is sent.
+struct Sent<'a> {
+    at: Duration,
+    asked: Option<&'a ProviderName>,
+    expectation: &'a Expectation,
+}
+
 impl Shared {
     /// Attempts until there is a reply, nobody is left to ask, or the run stops.
     pub(super) async fn complete(
@@ -66,17 +73,20 @@ impl Calling {
                     let at = self.shared.clock.elapsed();
                     let expectation = self.expect(at, asked.as_ref());
                     expected = expectation.fresh.then_some(expectation.shared_tokens);
+                    let sent = Sent {
+                        at,
+                        asked: asked.as_ref(),
+                        expectation: &expectation,
+                    };
                     let reply = self.attempt(&attempt).await.map_err(CallFailure::Stopped)?;
                     match reply {
                         Ok(reply) => {
-                            let served = reply.provider.as_ref().or(asked.as_ref());
-                            self.observe(at, served, &expectation, reply.usage.as_ref());
+                            self.observe(&sent, reply.provider.as_ref(), reply.usage.as_ref());
                             return Ok(self.completed(reply, asked, expected));
                         }
                         Err(fault) => {
-                            if let Some(discarded) = fault.discarded() {
-                                let served = discarded.provider.as_ref().or(asked.as_ref());
-                                self.observe(at, served, &expectation, discarded.usage.as_ref());
+                            if let Some(it) = fault.discarded() {
+                                self.observe(&sent, it.provider.as_ref(), it.usage.as_ref());
                             }
                             self.faulted(fault, asked);
                         }
@@ -110,13 +120,13 @@ impl Calling {
     }
 
     /// Holds an answer's usage against what was expected, and remembers what it left.
-    fn observe(
-        &self,
-        at: Duration,
-        served: Option<&ProviderName>,
-        expectation: &Expectation,
-        usage: Option<&UsageReport>,
-    ) {
+    fn observe(&self, sent: &Sent<'_>, named: Option<&ProviderName>, usage: Option<&UsageReport>) {
+        let Sent {
+            at,
+            asked,
+            expectation,
+        } = *sent;
+        let served = named.or(asked);
         if let Some(broken) = &expectation.broken {
             self.say(Event::PrefixBroken(PrefixBroken {
                 model_id: self.shared.sender.model.clone(),
@@ -145,7 +155,7 @@ impl Calling {
             .borrow_mut()
             .entry(self.call.agent.clone())
             .or_default()
-            .answered(at, served, &self.call.request, usage);
+            .answered(at, asked, &self.call.request, usage);
     }
 
     /// Sends the request; an error is the run stopping first.

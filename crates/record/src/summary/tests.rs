@@ -126,7 +126,7 @@ fn events(turn: &Turn) -> Vec<Event> {
             provider: None,
             message: 0,
             byte: 0,
-            act: Rewrite::ProviderMove,
+            act: Some(Rewrite::ProviderMove),
             shared_tokens: 0,
             lost_tokens: 0,
         }));
