@@ -9,6 +9,7 @@
 //! Always true: nothing here knows an agent or a tool, keeps state between two calls, or waits
 //! but for the one attempt it was asked to make.
 
+pub mod cache;
 pub mod fault;
 pub mod markers;
 pub mod message;

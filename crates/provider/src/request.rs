@@ -21,6 +21,7 @@ use vocab::rewrite::Rewrite;
 use vocab::tools::Definition;
 
 pub use self::body::{Body, body};
+pub(crate) use self::thread::equal_bytes;
 pub use self::thread::{Common, Snapshot, Thread};
 pub use crate::message::Shape;
 
