@@ -109,3 +109,6 @@ fn rolling(thread: &Snapshot, tail: usize) -> Vec<usize> {
 pub fn sees(thread: &Snapshot, from: usize, entry: usize) -> bool {
     entry <= from && thread.blocks(from) - thread.blocks(entry) < LOOK_BACK
 }
+
+#[cfg(test)]
+mod tests;

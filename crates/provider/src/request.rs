@@ -22,6 +22,7 @@ use vocab::rewrite::Rewrite;
 use vocab::tools::Definition;
 
 pub use self::body::{Body, body};
+pub(crate) use self::thread::equal_bytes;
 pub use self::thread::{Common, Snapshot, Thread};
 use crate::degraded::{RoutingField, RoutingFields};
 pub use crate::message::Shape;

@@ -8,6 +8,7 @@
 //! Always true: the messages of a snapshot are a byte prefix of every later snapshot of the same
 //! thread (R57), and what is known of a message never changes.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -412,10 +413,33 @@ impl Snapshot {
         })
     }
 
-    /// The bytes of a segment and how many stand before them.
-    pub(crate) fn segment(&self, at: usize) -> (&Bytes, usize) {
-        let segment = &self.segments[at];
-        (&segment.bytes, segment.stretch.start)
+    /// A message as a provider is sent it; `None` past the last one.
+    pub(crate) fn sent(
+        &self,
+        message: usize,
+        candidate: Option<&ProviderName>,
+    ) -> Option<Cow<'_, [u8]>> {
+        if message >= self.messages {
+            return None;
+        }
+        let (at, place) = self.place(message);
+        let Segment { bytes, stretch } = &*self.segments[at];
+        let next = stretch.places.get(message + 1 - stretch.first);
+        let end = next.map_or(bytes.len(), |next| next.start - 1);
+        let left_out = stretch
+            .foreign
+            .binary_search_by_key(&message, |foreign| foreign.message)
+            .ok()
+            .map(|found| &stretch.foreign[found])
+            .filter(|foreign| foreign.is_kept_from(candidate));
+        Some(match left_out {
+            None => Cow::Borrowed(&bytes[place.start..end]),
+            Some(foreign) => {
+                let before = &bytes[place.start..foreign.span.start];
+                let rest = &bytes[foreign.span.end..end];
+                Cow::Owned([before, &foreign.readable, rest].concat())
+            }
+        })
     }
 }
 
