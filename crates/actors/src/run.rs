@@ -146,10 +146,12 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
         clients: start_clients(
             &prepared,
-            &routing_key,
-            clock,
-            endpoint.as_ref(),
-            &abandoned,
+            &Common {
+                routing_key: &routing_key,
+                clock,
+                endpoint: endpoint.as_ref(),
+                abandoned: &abandoned,
+            },
             &supervisor,
             &telemetry,
             tap.as_ref(),
@@ -299,12 +301,17 @@ fn watched(knobs: &LoopKnobs) -> String {
     )
 }
 
+/// What the clients of a run have in common.
+struct Common<'a> {
+    routing_key: &'a RoutingKey,
+    clock: RunClock,
+    endpoint: Option<&'a Endpoint>,
+    abandoned: &'a Arc<Ledger>,
+}
+
 fn start_clients(
     prepared: &Prepared,
-    routing_key: &RoutingKey,
-    clock: RunClock,
-    endpoint: Option<&Endpoint>,
-    abandoned: &Arc<Ledger>,
+    common: &Common<'_>,
     supervisor: &Link<Supervisor>,
     telemetry: &Link<Telemetry>,
     tap: Option<&Tap>,
@@ -330,7 +337,7 @@ fn start_clients(
         if clients.contains_key(model) {
             continue;
         }
-        let source = match (prepared.scripts.get(model), endpoint) {
+        let source = match (prepared.scripts.get(model), common.endpoint) {
             (Some(script), _) => Source::mock(Arc::clone(script)),
             (None, Some(endpoint)) => Source::gateway(endpoint.clone()),
             // A launch with a live model carries a gateway; an agent that finds no client for its
@@ -346,9 +353,9 @@ fn start_clients(
                 .cloned()
                 .unwrap_or_default(),
             limits: call_limits,
-            routing_key: routing_key.clone(),
-            clock,
-            abandoned: Arc::clone(abandoned),
+            routing_key: common.routing_key.clone(),
+            clock: common.clock,
+            abandoned: Arc::clone(common.abandoned),
         };
         let link = ProviderClient::start(setup, supervisor, telemetry, tap);
         clients.insert(model.clone(), link);

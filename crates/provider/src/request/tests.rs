@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::Value;
+use vocab::ids::ProviderName;
 use vocab::message::{Image, ImageFormat, Reasoning, ReasoningItem, ToolCall};
 
 use super::thread::SEGMENT;
