@@ -10,6 +10,7 @@
 
 mod calls;
 mod chunk;
+mod reasoning;
 mod text;
 
 use std::sync::Arc;
@@ -18,10 +19,11 @@ pub(crate) use calls::settle_arguments;
 pub use calls::unique_ids;
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
-use vocab::message::{ReasoningItem, ToolCall};
+use vocab::message::{Reasoning, ReasoningItem, ToolCall};
 
 use self::calls::Calls;
 use self::chunk::{CallDelta, Choice, Chunk, Delta};
+use self::reasoning::Items;
 use self::text::Text;
 use crate::fault::{self, Discarded, Fault, excerpt};
 use crate::price::UsageReport;
@@ -50,6 +52,23 @@ pub struct Reply {
     pub generation: Option<GenerationId>,
 }
 
+impl Reply {
+    /// What it reasoned, as its message keeps it to be sent back; `None` where that is nothing.
+    /// Whoever was asked made it, where the reply names nobody.
+    pub fn reasoning_for(&self, asked: Option<&ProviderName>) -> Option<Arc<Reasoning>> {
+        let text = self.reasoning.clone();
+        let text = text.filter(|text| !text.trim().is_empty());
+        if self.reasoning_items.is_empty() && text.is_none() {
+            return None;
+        }
+        Some(Arc::new(Reasoning {
+            provider: self.provider.as_ref().or(asked).cloned(),
+            items: self.reasoning_items.clone(),
+            text,
+        }))
+    }
+}
+
 /// What a piece of an answer brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -68,6 +87,7 @@ pub struct Assembly {
     refusal: Text,
     reasoning: Text,
     reasoning_aside: Text,
+    reasoning_items: Items,
     calls: Calls,
     finish_reason: Option<String>,
     usage: Option<UsageReport>,
@@ -170,7 +190,7 @@ impl Assembly {
         Ok(Reply {
             text: first_of([self.text, self.refusal]),
             reasoning: first_of([self.reasoning, self.reasoning_aside]),
-            reasoning_items: Vec::new(),
+            reasoning_items: self.reasoning_items.settle(),
             calls,
             finish_reason: self.finish_reason,
             usage: self.usage,
@@ -278,6 +298,12 @@ impl Assembly {
                 return Err(self.unreadable(format!("a delta: {error}: {at}")));
             }
         };
+        // A whole message beside pieces would say everything twice.
+        if (!whole || self.reasoning_items.is_empty())
+            && let Err(why) = self.reasoning_items.add(delta.reasoning_details)
+        {
+            return Err(self.unreadable(why));
+        }
         let mut moved = chunk::add_text(delta.content, &mut self.text);
         moved |= chunk::add_text(delta.refusal, &mut self.refusal);
         // The same thought may be sent under two names; the first name counts.
