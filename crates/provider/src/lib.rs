@@ -4,9 +4,9 @@
 //! into bytes, [`sse`], [`reply`] and [`reading`] turn the answer's bytes into a
 //! [`reply::Reply`], [`looping`] tells one that only repeats itself, [`fault`] names what can go
 //! wrong in between, [`call`] decides what follows from it (over [`schedule`], whether to try
-//! again; [`candidates`], whom to ask; [`degraded`], what to leave out), and [`price`] reads what
-//! the call cost. [`cache`] says what a request may read from a provider's cache.
-//! [`openrouter::attempt`] is the one effect: a single attempt over HTTP. [`mock`]
+//! again; [`candidates`], whom to ask; [`degraded`], what to leave out), [`price`] reads what the
+//! call cost, and [`cache`] compares a request with the one before and says what the reply should
+//! have read. [`openrouter::attempt`] is the one effect: a single attempt over HTTP. [`mock`]
 //! answers from a script instead, without any effect.
 //!
 //! Always true: nothing here knows an agent or a tool, keeps state between two calls but in what

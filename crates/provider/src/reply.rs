@@ -10,7 +10,7 @@
 
 mod calls;
 mod chunk;
-mod details;
+mod reasoning;
 mod text;
 
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub(crate) use calls::settle_arguments;
 pub use calls::unique_ids;
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
-use vocab::message::{ReasoningItem, ToolCall};
+use vocab::message::{Reasoning, ReasoningItem, ToolCall};
 
 use self::calls::Calls;
 use self::chunk::{CallDelta, Choice, Chunk, Delta};
-use self::details::Details;
+use self::reasoning::Items;
 use self::text::Text;
 use crate::fault::{self, Discarded, Fault, excerpt};
 use crate::looping::{Detector, Knobs, Stream, Trip};
@@ -53,6 +53,23 @@ pub struct Reply {
     pub generation: Option<GenerationId>,
 }
 
+impl Reply {
+    /// What it reasoned, as its message keeps it to be sent back; `None` where that is nothing.
+    /// Whoever was asked made it, where the reply names nobody.
+    pub fn reasoning_for(&self, asked: Option<&ProviderName>) -> Option<Arc<Reasoning>> {
+        let text = self.reasoning.clone();
+        let text = text.filter(|text| !text.trim().is_empty());
+        if self.reasoning_items.is_empty() && text.is_none() {
+            return None;
+        }
+        Some(Arc::new(Reasoning {
+            provider: self.provider.as_ref().or(asked).cloned(),
+            items: self.reasoning_items.clone(),
+            text,
+        }))
+    }
+}
+
 /// What a piece of an answer brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
@@ -71,7 +88,7 @@ pub struct Assembly {
     refusal: Text,
     reasoning: Text,
     reasoning_aside: Text,
-    details: Details,
+    reasoning_items: Items,
     calls: Calls,
     finish_reason: Option<String>,
     usage: Option<UsageReport>,
@@ -181,7 +198,7 @@ impl Assembly {
         Ok(Reply {
             text: first_of([self.text, self.refusal]),
             reasoning: first_of([self.reasoning, self.reasoning_aside]),
-            reasoning_items: self.details.finish(),
+            reasoning_items: self.reasoning_items.settle(),
             calls,
             finish_reason: self.finish_reason,
             usage: self.usage,
@@ -290,6 +307,12 @@ impl Assembly {
             }
         };
         let before = self.heard();
+        // A whole message beside pieces would say everything twice.
+        if (!whole || self.reasoning_items.is_empty())
+            && let Err(why) = self.reasoning_items.add(delta.reasoning_details)
+        {
+            return Err(self.unreadable(why));
+        }
         let mut moved = chunk::add_text(delta.content, &mut self.text);
         moved |= chunk::add_text(delta.refusal, &mut self.refusal);
         // The same thought may be sent under two names; the first name counts.
@@ -301,7 +324,6 @@ impl Assembly {
         } else {
             moved = true;
         }
-        self.details.push(delta.reasoning_details, whole);
         self.watch(before)?;
         if let Some(calls) = delta.tool_calls {
             let entries: Vec<CallDelta<'_>> = match serde_json::from_str(calls.get()) {

@@ -26,9 +26,7 @@ use vocab::rewrite::Rewrite;
 use vocab::usage::Figure;
 
 use super::LoopEnd;
-use super::records::{
-    describe, describe_call, error_record, frame_row, reasoning_of, response_record,
-};
+use super::records::{describe, describe_call, error_record, frame_row, response_record};
 use super::spending::Spent;
 use super::surface::Called;
 use super::turns::{ReplySize, TurnClock, Turns};
@@ -235,7 +233,7 @@ impl Turns {
         let message = Arc::new(Message::Assistant {
             text: reply.text.clone(),
             calls: reply.calls.clone(),
-            reasoning: reasoning_of(&reply, asked.as_ref()),
+            reasoning: reply.reasoning_for(asked.as_ref()),
         });
         self.keep(Entry::ModelIo {
             request: RequestRecord {

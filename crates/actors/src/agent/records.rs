@@ -13,8 +13,7 @@ use record::event::{CallDescriptor, ContextMessage, ImageDescriptor, ModuleRow};
 use record::journal::{
     FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
 };
-use vocab::ids::ProviderName;
-use vocab::message::{Image, Message, Reasoning, ToolCall};
+use vocab::message::{Image, Message, ToolCall};
 
 /// The reply as the journal keeps it; `message` is what of it the window holds.
 pub(super) fn response_record(reply: &Reply, message: Arc<Message>) -> ResponseRecord {
@@ -26,22 +25,6 @@ pub(super) fn response_record(reply: &Reply, message: Arc<Message>) -> ResponseR
         provider: reply.provider.clone(),
         generation: reply.generation.clone(),
     }
-}
-
-/// What a reply reasoned, as it is sent back to whoever made it: to whom it was asked of, where the
-/// reply named nobody (R26).
-pub(super) fn reasoning_of(reply: &Reply, asked: Option<&ProviderName>) -> Option<Arc<Reasoning>> {
-    let items = reply.reasoning_items.clone();
-    // Readable text is sent back only where there are no items, and kept only there.
-    let text = reply.reasoning.clone().filter(|_| items.is_empty());
-    if items.is_empty() && text.is_none() {
-        return None;
-    }
-    Some(Arc::new(Reasoning {
-        provider: reply.provider.as_ref().or(asked).cloned(),
-        items,
-        text,
-    }))
 }
 
 /// The failure as the journal keeps it (06 §8.3).

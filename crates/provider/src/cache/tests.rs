@@ -71,9 +71,9 @@ fn after(
     (next, serving): (&ModelRequest, &str),
 ) -> Expectation {
     let mut memory = CacheMemory::default();
+    memory.answered(NOW, Some(&asked.into()), last, Some(&usage(input)));
     let minute = Duration::from_secs(60);
-    memory.answered(NOW - minute, Some(&asked.into()), last, Some(&usage(input)));
-    memory.expect(NOW, Some(&serving.into()), next)
+    memory.expect(NOW + minute, Some(&serving.into()), next)
 }
 
 /// A message as a provider is sent it.
@@ -238,7 +238,7 @@ fn a_prefix_is_relied_on_at_the_same_provider_within_five_minutes() {
         memory.answered(NOW, asked.as_ref(), &request, None);
         memory.expect(NOW + gap, serving.as_ref(), &request).fresh
     };
-    let short = LIFETIME - Duration::from_nanos(1);
+    let short = LIFETIME.saturating_sub(Duration::from_nanos(1));
     assert!(fresh(Some("z-ai"), Some("Z.AI"), short));
     assert!(fresh(None, None, short));
     assert!(!fresh(Some("z-ai"), Some("Z.AI"), LIFETIME));

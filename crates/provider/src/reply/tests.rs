@@ -79,6 +79,12 @@ fn long_reply() -> String {
         delta(json!({ "role": "assistant", "content": "" })),
         delta(json!({ "reasoning": "日本 " })),
         delta(json!({ "reasoning": "𝄞" })),
+        delta(
+            json!({ "reasoning_details": [{ "type": "reasoning.text", "text": "日", "index": 0 }] }),
+        ),
+        delta(
+            json!({ "reasoning_details": [{ "type": "reasoning.text", "text": "本𝄞", "index": 0 }] }),
+        ),
         delta(json!({ "content": "Grüße, " })),
         delta(json!({ "content": "世界 \u{1F642}\u{1F642}" })),
         delta(
@@ -109,6 +115,10 @@ fn a_reply_is_whole_with_everything_it_named() {
         Some("Grüße, 世界 \u{1F642}\u{1F642}")
     );
     assert_eq!(reply.reasoning.as_deref(), Some("日本 𝄞"));
+    assert_eq!(
+        &*reply.reasoning_items[0].json,
+        r#"{"type":"reasoning.text","text":"日本𝄞","index":0}"#
+    );
     assert_eq!(reply.calls.len(), 1);
     assert_eq!(reply.calls[0].id.as_str(), "a");
     assert_eq!(&*reply.calls[0].arguments, "{\"path\":\"ä\u{1F642}\"}");
@@ -548,6 +558,8 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
     let chunk = prop_oneof![
         6 => text.prop_map(|text| delta(json!({ "content": text }))),
         2 => text.prop_map(|text| delta(json!({ "reasoning": text }))),
+        2 => (text, 0..2).prop_map(|(text, index)| delta(json!({ "reasoning_details": [
+            { "type": "reasoning.text", "text": text, "index": index }] }))),
         4 => proptest::collection::vec(entry, 0..3).prop_map(|entries| delta(json!({ "tool_calls": entries }))),
         1 => Just(end("stop")),
         1 => Just(end("length")),

@@ -227,7 +227,7 @@ proptest! {
     #[test]
     fn a_body_is_the_plain_serialization_and_extends_the_one_before(
         messages in proptest::collection::vec(message(), 1..16),
-        signal in proptest::option::of(message()),
+        signal in proptest::option::of(".{0,9}"),
         shape in prop_oneof![Just(Shape::Bare), Just(Shape::Parts)],
         lifetime in prop_oneof![Just(CacheLifetime::Default), Just(CacheLifetime::Extended)],
         serving in prop_oneof![Just("Acme"), Just("Umbra"), Just("Third \"3\"")],
@@ -241,6 +241,7 @@ proptest! {
             lifetime,
             ..head(&model, &key)
         };
+        let signal = signal.map(|text| Message::User { text: text.into(), images: vec![] });
         let mut thread = Thread::of(shape);
         let mut before = Vec::new();
         let mut messages_before = Vec::new();
@@ -256,6 +257,7 @@ proptest! {
             prop_assert_eq!(body.len(), bytes.len() as u64);
             let marked = markers(&request.thread, lifetime);
             let expected = naive(&head, &request, &messages[..=count], &marked);
+            // Megabytes do not read well as a debugger writes them.
             prop_assert!(bytes == expected, "{}", String::from_utf8_lossy(&bytes));
             let plain = naive(&head, &request, &messages[..=count], &[]);
             prop_assert!(stripped(bytes) == plain);
