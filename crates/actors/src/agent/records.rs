@@ -38,6 +38,7 @@ pub(super) fn error_record(error: &CallError, why: &str) -> ModelErrorRecord {
         | Fault::Server { .. }
         | Fault::Transport { .. }
         | Fault::Stall { .. } => ModelErrorKind::RetryExhausted,
+        Fault::Looped { .. } => ModelErrorKind::ResponseLoop,
         Fault::NotFound { .. }
         | Fault::Auth { .. }
         | Fault::Rejected { .. }
