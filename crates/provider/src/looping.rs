@@ -169,7 +169,7 @@ impl Detector {
                 let (hash, length) = scan(bytes);
                 if length < WORD_CHARS
                     && bytes.get(length).is_some_and(|end| is_ascii_space(*end))
-                    && length as u64 + 1 <= left
+                    && (length as u64) < left
                 {
                     bytes = &bytes[length + 1..];
                     self.chars += length as u64 + 1;

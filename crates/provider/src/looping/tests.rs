@@ -21,6 +21,7 @@ const SHORT_RUN: Knobs = Knobs {
     ..SEED
 };
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what a reader gives")]
 fn trip(words: u64, chars: u64, why: Why) -> Option<Trip> {
     Some(Trip { words, chars, why })
 }
@@ -68,7 +69,7 @@ fn a_tile_map_of_1504_entries_passes_with_a_run_of_1409() {
 fn different_numbers_are_no_repetition() {
     let mut numbers = String::new();
     for n in 0..1504 {
-        write!(numbers, "{},\n", n * 7919 % 10_007).unwrap();
+        writeln!(numbers, "{},", n * 7919 % 10_007).unwrap();
     }
     assert_eq!(read(SHORT_RUN, &numbers), None);
     let plain_rule = Knobs {

@@ -134,13 +134,12 @@ pub(super) fn encode(code: u32, out: &mut Vec<u8>) {
 
 fn encoded(code: u32) -> ([u8; 4], usize) {
     let mut bytes = [0; 4];
-    let length = match char::from_u32(code) {
-        Some(character) => character.encode_utf8(&mut bytes).len(),
-        None => {
-            let six = |shift: u32| 0x80 | (code >> shift & 0x3F) as u8;
-            bytes = [0xE0 | (code >> 12 & 0x0F) as u8, six(6), six(0), 0];
-            3
-        }
+    let length = if let Some(character) = char::from_u32(code) {
+        character.encode_utf8(&mut bytes).len()
+    } else {
+        let six = |shift: u32| 0x80 | (code >> shift & 0x3F) as u8;
+        bytes = [0xE0 | (code >> 12 & 0x0F) as u8, six(6), six(0), 0];
+        3
     };
     (bytes, length)
 }

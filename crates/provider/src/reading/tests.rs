@@ -90,7 +90,7 @@ fn one_detector_reads_all_of_a_reply_in_the_order_it_is_said() {
     let half = "a b\n".repeat(6);
     let both = json!({ "content": half, "reasoning": format!("I see.\n{half}") });
     // `I see.`, then 24 words of the loop, 19 of them while saturated: the next one decides.
-    assert_eq!(size_of(&[both.clone()]), None);
+    assert_eq!(size_of(std::slice::from_ref(&both)), None);
     assert_eq!(
         size_of(&[both, arguments(0, "a "), arguments(1, "b ")]),
         Some((27, 57))
