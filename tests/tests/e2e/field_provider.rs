@@ -219,7 +219,7 @@ fn f28_a_wait_that_is_too_long_is_not_begun_where_another_candidate_is_left() {
         assert_eq!(moves(&run), [["Acme", "Bolt", "failed_call"]], "{seconds}");
         assert_eq!(market.asked("Acme"), 1, "{seconds}");
         let told = run.logs("warn");
-        assert!(told.iter().any(|text| text.contains(seconds)), "{told:?}");
+        assert!(told.iter().any(|line| line.contains(seconds)), "{told:?}");
     }
 }
 
