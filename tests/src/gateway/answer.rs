@@ -18,8 +18,8 @@ pub struct Answer {
     pub reasoning: Option<String>,
     /// Its reasoning items.
     pub reasoning_details: Option<Value>,
-    /// Whether each reasoning item has a delta of its own; else one delta holds them all.
-    pub items_apart: bool,
+    /// How they are cut into deltas.
+    pub items: Items,
     /// Its calls.
     pub calls: Vec<Call>,
     /// Why it ended; `None`: `null` on every chunk.
@@ -53,6 +53,18 @@ pub struct Call {
     pub arguments: Arguments,
 }
 
+/// How reasoning items are cut into deltas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Items {
+    /// One delta holds them all.
+    Together,
+    /// Each has a delta of its own.
+    Apart,
+    /// A text is streamed a few characters at a time and its signature at last; the pieces name
+    /// their item by type and index.
+    InPieces,
+}
+
 /// Arguments as a provider may send them.
 #[derive(Clone, Debug)]
 pub enum Arguments {
@@ -72,7 +84,7 @@ impl Default for Answer {
             text: None,
             reasoning: None,
             reasoning_details: None,
-            items_apart: false,
+            items: Items::Together,
             calls: Vec::new(),
             finish_reason: None,
             usage: Some(usage(1_000, 0, 20, Some(0.0001))),
@@ -196,13 +208,18 @@ impl Answer {
         let mut payloads: Vec<String> = Vec::new();
         let mut role = json!({ "role": "assistant", "content": "" });
         let details = self.reasoning_details.as_ref();
-        if let Some(details) = details.filter(|_| !self.items_apart) {
+        if let Some(details) = details.filter(|_| self.items == Items::Together) {
             role["reasoning_details"] = details.clone();
         }
         payloads.push(self.chunk(role, None));
         let items = details.and_then(Value::as_array).into_iter().flatten();
-        for item in items.filter(|_| self.items_apart) {
-            payloads.push(self.chunk(json!({ "reasoning_details": [item] }), None));
+        let deltas = items.flat_map(|item| match self.items {
+            Items::Together => Vec::new(),
+            Items::Apart => vec![item.clone()],
+            Items::InPieces => item_pieces(item),
+        });
+        for delta in deltas {
+            payloads.push(self.chunk(json!({ "reasoning_details": [delta] }), None));
         }
         for piece in pieces(self.reasoning.as_deref().unwrap_or(""), self.delta_chars) {
             payloads.push(self.chunk(json!({ "reasoning": piece }), None));
@@ -332,6 +349,36 @@ pub fn events<S: AsRef<str>>(payloads: impl IntoIterator<Item = S>) -> Reply {
             .into_iter()
             .map(|payload| format!("data: {}\n\n", payload.as_ref())),
     )
+}
+
+/// A reasoning item as a provider streams it: every piece of its text, and then its signature.
+fn item_pieces(item: &Value) -> Vec<Value> {
+    let Some(text) = item["text"].as_str() else {
+        return vec![item.clone()];
+    };
+    let piece = |text: Option<String>| {
+        let mut piece = item.clone();
+        if let Some(fields) = piece.as_object_mut() {
+            match text {
+                Some(text) => {
+                    fields.insert("text".to_owned(), json!(text));
+                    fields.shift_remove("signature");
+                }
+                None => {
+                    fields.shift_remove("text");
+                }
+            }
+        }
+        piece
+    };
+    let mut deltas: Vec<Value> = pieces(text, 5)
+        .into_iter()
+        .map(|text| piece(Some(text)))
+        .collect();
+    if item.get("signature").is_some() {
+        deltas.push(piece(None));
+    }
+    deltas
 }
 
 fn pieces(text: &str, chars: usize) -> Vec<String> {

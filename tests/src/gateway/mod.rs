@@ -30,7 +30,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub use answer::{Answer, Arguments, usage};
+pub use answer::{Answer, Arguments, Items, usage};
 pub use cache::Family;
 pub use check::{Checker, Strict};
 pub use clock::Clock;

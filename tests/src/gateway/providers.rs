@@ -72,6 +72,13 @@ impl Provider {
         self
     }
 
+    /// Takes another cache than its family's usual one.
+    #[must_use]
+    pub fn caching(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
     /// Takes other prices.
     #[must_use]
     pub fn charging(mut self, prices: Prices) -> Self {

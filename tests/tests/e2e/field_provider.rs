@@ -1,7 +1,9 @@
 //! F11, F23–F25, F27–F29, F31: the quirks of providers, with more than one to choose from.
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Family, Fault, Gateway, Market, Provider, Reply, Request, Strict};
+use tests::gateway::{
+    Answer, Family, Fault, Gateway, Items, Market, Provider, Reply, Request, Strict,
+};
 use tests::launch::Launch;
 use tests::run::Run;
 
@@ -14,15 +16,20 @@ fn provider(name: &str) -> Provider {
 
 fn items(n: usize) -> Value {
     json!([
-        { "type": "reasoning.summary", "summary": format!("Summary {n}."), "format": "x-v1" },
+        { "type": "reasoning.summary", "summary": format!("Summary {n}."), "format": "x-v1",
+          "index": 0 },
         { "type": "reasoning.text", "text": format!("Thought {n}: {{\"é\"}}"),
-          "signature": format!("sig-{n}+/=="), "format": "x-v1", "index": 0 },
-        { "type": "reasoning.encrypted", "data": "QUJD".repeat(2_000), "id": format!("rs_{n}") },
+          "signature": format!("sig-{n}+/=="), "format": "x-v1", "index": 1 },
+        { "type": "reasoning.encrypted", "data": "QUJD".repeat(2_000), "id": format!("rs_{n}"),
+          "index": 2 },
     ])
 }
 
 /// Listings with items beside the calls, then the end.
-fn thinking(turns: usize, apart: bool) -> impl FnMut(&Request, usize) -> Answer + Send + 'static {
+fn thinking(
+    turns: usize,
+    items_cut: Items,
+) -> impl FnMut(&Request, usize) -> Answer + Send + 'static {
     move |request, _| {
         let n = request.turn();
         let answer = if n < turns {
@@ -31,7 +38,7 @@ fn thinking(turns: usize, apart: bool) -> impl FnMut(&Request, usize) -> Answer 
             Answer::finish("Done.")
         };
         Answer {
-            items_apart: apart,
+            items: items_cut,
             ..answer
         }
     }
@@ -48,16 +55,16 @@ fn came_back(request: &Request) -> Vec<Value> {
 
 #[test]
 fn f23_reasoning_items_go_back_as_they_came() {
-    for apart in [false, true] {
+    for cut in [Items::Together, Items::Apart, Items::InPieces] {
         let market = Market::new([provider("Acme")]);
         let run = Run::builder()
             .launch(Launch::on(MODEL, &["Acme"]))
-            .gateway(Gateway::start(market.serve(thinking(4, apart))))
+            .gateway(Gateway::start(market.serve(thinking(4, cut))))
             .run();
         run.ended(0, "completed");
         let requests = run.gateway.as_ref().unwrap().requests();
         let expected: Vec<Value> = (0..4).map(items).collect();
-        assert_eq!(came_back(requests.last().unwrap()), expected, "{apart}");
+        assert_eq!(came_back(requests.last().unwrap()), expected, "{cut:?}");
     }
 }
 
@@ -65,7 +72,7 @@ fn f23_reasoning_items_go_back_as_they_came() {
 fn f23_reasoning_counts_as_context_and_is_not_invented() {
     let peak = |with_items: bool| {
         let market = Market::new([provider("Acme")]);
-        let mut script = thinking(4, false);
+        let mut script = thinking(4, Items::Together);
         let gateway = Gateway::start(market.serve(move |request, n| {
             let mut answer = script(request, n);
             if !with_items {
@@ -117,7 +124,7 @@ fn f24_on_a_move_nobody_is_sent_anothers_sealed_items() {
     let run = Run::builder()
         .launch(launch)
         // That no request carries what another sealed is the checker's.
-        .gateway(Gateway::start(market.serve(thinking(6, false))))
+        .gateway(Gateway::start(market.serve(thinking(6, Items::InPieces))))
         .run();
     run.ended(0, "completed");
     assert_eq!(moves(&run), [["Acme", "Bolt", "failed_call"]]);

@@ -15,13 +15,16 @@ const MODEL: &str = "acme/coder-1";
 
 /// The seed's knobs, the run of saturated words as given.
 fn armed(names: &[&str], min_saturated_run: u64) -> Launch {
-    Launch::on(MODEL, names).limit("maxModelRetries", 1).root(
-        "/loopDetection",
-        json!({
-            "enabled": true, "windowWords": 256, "repeatThreshold": 32, "minOffenders": 2,
-            "minSaturatedRun": min_saturated_run, "maxResponseChars": 250_000,
-        }),
-    )
+    Launch::on(MODEL, names)
+        .limit("maxModelRetries", 1)
+        .limit("modelStreamIdleSecs", 10)
+        .root(
+            "/loopDetection",
+            json!({
+                "enabled": true, "windowWords": 256, "repeatThreshold": 32, "minOffenders": 2,
+                "minSaturatedRun": min_saturated_run, "maxResponseChars": 250_000,
+            }),
+        )
 }
 
 /// Streams what `make` makes of the answer and stays: only a reader that hangs up ends it.

@@ -72,23 +72,64 @@ fn answer(kind: Kind) -> Answer {
     }
 }
 
-/// A session whose calls are of these kinds, and then ends.
-fn session(kinds: &[Kind], family: Family) -> (Run, Market) {
-    let mut provider = Provider::new("Acme", family);
-    for (n, kind) in kinds.iter().enumerate() {
-        if let Some(fault) = fault(*kind) {
-            provider = provider.fault(n, fault);
+/// One step of a session.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A call that is served.
+    Serve(Kind),
+    /// A call that fails under this status, so that the run leaves the provider.
+    Leave(u16),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => kind().prop_map(Step::Serve),
+        1 => prop_oneof![Just(404), Just(429), Just(502)].prop_map(Step::Leave),
+    ]
+}
+
+const PROVIDERS: [&str; 3] = ["Acme", "Bolt", "Coda"];
+
+/// A session of these steps, and then an end. Nothing leaves the last provider.
+fn session(steps: &[Step], family: Family) -> (Run, Market) {
+    let mut providers: Vec<Provider> = PROVIDERS
+        .iter()
+        .map(|name| Provider::new(name, family))
+        .collect();
+    let (mut place, mut asked) = (0, 0);
+    let at = |providers: &mut Vec<Provider>, place: usize, asked: usize, fault: Fault| {
+        let provider = providers.remove(place).fault(asked, fault);
+        providers.insert(place, provider);
+    };
+    let mut kinds = Vec::new();
+    for step in steps {
+        match *step {
+            Step::Serve(kind) => {
+                if let Some(fault) = fault(kind) {
+                    at(&mut providers, place, asked, fault);
+                }
+                kinds.push(kind);
+                asked += 1;
+            }
+            Step::Leave(status) if place + 1 < PROVIDERS.len() => {
+                at(&mut providers, place, asked, Fault::status(status, "no"));
+                (place, asked) = (place + 1, 0);
+            }
+            Step::Leave(_) => {}
         }
     }
-    let market = Market::new([provider]);
-    let kinds = kinds.to_vec();
+    let market = Market::new(providers);
     let script = move |_: &Request, n: usize| {
         kinds
             .get(n)
             .map_or_else(|| Answer::finish("Done."), |kind| answer(*kind))
     };
+    // One failure is enough to move, and no number of misses is.
+    let launch = Launch::on(MODEL, &PROVIDERS[..=place])
+        .limit("maxModelRetries", 0)
+        .limit("providerCacheMissLimit", 1_000);
     let run = Run::builder()
-        .launch(Launch::on(MODEL, &["Acme"]))
+        .launch(launch)
         .gateway(Gateway::start(market.serve(script)))
         .run();
     run.ended(0, "completed");
@@ -214,7 +255,22 @@ fn agree(run: &Run, market: &Market) {
             run,
         );
         assert_eq!(event["wire"].is_object(), account.reported.usage);
-        assert_eq!(event["provider"], "Acme");
+        assert_eq!(event["provider"], account.provider.as_str());
+    }
+    for name in PROVIDERS {
+        let own: Vec<Account> = ledger
+            .iter()
+            .filter(|account| account.provider == name)
+            .cloned()
+            .collect();
+        let rows = summary["providerStats"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["provider"] == name);
+        let calls = row.map_or(0, |row| row["calls"].as_u64().unwrap());
+        assert_eq!(calls, own.len() as u64, "{name}\n{}", run.describe());
+        if let Some(row) = row {
+            let spent = Spent::of(&row["tokens"], &row["cost"]["actual"]);
+            spent.is(&Spent::reported(&own), name, run);
+        }
     }
 }
 
@@ -231,14 +287,24 @@ proptest! {
         kinds in proptest::collection::vec(kind(), 0..25),
         family in family(),
     ) {
-        let (run, market) = session(&kinds, family);
+        let steps: Vec<Step> = kinds.into_iter().map(Step::Serve).collect();
+        let (run, market) = session(&steps, family);
+        agree(&run, &market);
+    }
+
+    #[test]
+    fn all_sums_of_a_session_that_moves_agree(
+        steps in proptest::collection::vec(step(), 0..25),
+        family in family(),
+    ) {
+        let (run, market) = session(&steps, family);
         agree(&run, &market);
     }
 }
 
 #[test]
 fn every_kind_of_call_is_in_every_sum() {
-    let kinds = [
+    let steps = [
         Kind::Listing,
         Kind::Writing(3_000),
         Kind::Thinking(3_000),
@@ -249,8 +315,9 @@ fn every_kind_of_call_is_in_every_sum() {
         Kind::NoUsage,
         Kind::NoCacheDetails,
         Kind::Missed,
-    ];
-    let (run, market) = session(&kinds, Family::OpenAi);
+    ]
+    .map(Step::Serve);
+    let (run, market) = session(&steps, Family::OpenAi);
     agree(&run, &market);
     assert_eq!(run.summary()["unpricedCalls"], 2);
     assert_eq!(run.summary()["rejectedResponses"]["count"], 1);

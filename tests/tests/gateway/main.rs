@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tests::gateway::lean::Lean;
-use tests::gateway::{Answer, End, Gate, Gateway, Reply, Request, Step, script};
+use tests::gateway::{Answer, End, Gate, Gateway, Items, Reply, Request, Step, script};
 
 const CEILING: Duration = Duration::from_secs(20);
 
@@ -173,6 +173,34 @@ fn deltas_are_cut_as_asked() {
         !payloads
             .iter()
             .any(|p| p.contains(r#"[{"index""#) && p.contains("tool_calls\":[{\"index"))
+    );
+}
+
+#[test]
+fn reasoning_items_are_cut_as_asked() {
+    let item = json!({ "type": "reasoning.text", "text": "äbcdefg", "signature": "s", "index": 0 });
+    let deltas = |items: Items| {
+        let answer = Answer {
+            items,
+            ..Answer::text("x").with_items(json!([item]))
+        };
+        let payloads = answer.payloads();
+        payloads
+            .iter()
+            .filter_map(|payload| serde_json::from_str::<serde_json::Value>(payload).ok())
+            .map(|chunk| chunk["choices"][0]["delta"]["reasoning_details"][0].clone())
+            .filter(|item| !item.is_null())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(deltas(Items::Together), std::slice::from_ref(&item));
+    assert_eq!(deltas(Items::Apart), std::slice::from_ref(&item));
+    assert_eq!(
+        deltas(Items::InPieces),
+        [
+            json!({ "type": "reasoning.text", "text": "äbcde", "index": 0 }),
+            json!({ "type": "reasoning.text", "text": "fg", "index": 0 }),
+            json!({ "type": "reasoning.text", "signature": "s", "index": 0 }),
+        ]
     );
 }
 
