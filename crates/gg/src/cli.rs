@@ -58,6 +58,12 @@ pub(crate) enum Command {
     /// It writes a small browser game, runs a check that fails, mends the mistake and finishes.
     /// Needs no network and no key. Its stream stays in DIR as `telemetry.ndjson`.
     Demo(DemoArgs),
+    /// Print the candidate list a model's endpoints listing yields, or why there is none
+    ///
+    /// A table says of each endpoint where it stands in the list or every reason why it is out;
+    /// below it stands the list as `modelProviders` of a launch document. Without a candidate the
+    /// exit code is 1.
+    Candidates(CandidatesArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
     /// Print a completion script for a shell
@@ -162,6 +168,34 @@ pub(crate) struct DemoArgs {
     /// Where the game is written: a new or empty directory, or that of an earlier demo
     #[arg(value_name = "DIR", default_value = "gg-demo")]
     pub(crate) dir: PathBuf,
+}
+
+/// `gg candidates`.
+#[derive(Debug, Args)]
+pub(crate) struct CandidatesArgs {
+    /// The model's id; its listing is fetched from the gateway unless --listing names a file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// A saved listing: what the gateway answers at models/MODEL/endpoints
+    #[arg(long, value_name = "FILE")]
+    pub(crate) listing: Option<PathBuf>,
+
+    /// What no listing tells, as JSON by model id: developer, quantization, allow, ban, maxPrice
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+
+    /// Recorded runs whose faults order the list: stream files or run directories
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub(crate) runs: Vec<PathBuf>,
+
+    /// Leave out endpoints that take no reasoning setting
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+
+    /// Print the list alone
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `gg flow`.

@@ -4,6 +4,7 @@
 // command ends: sentences go through `output::complain`.
 #![deny(clippy::print_stderr)]
 
+mod candidates;
 mod cli;
 mod commands;
 mod credential;

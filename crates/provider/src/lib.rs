@@ -10,6 +10,7 @@
 //! but for the one attempt it was asked to make.
 
 pub mod fault;
+pub mod listing;
 pub mod message;
 pub mod mock;
 pub mod openrouter;

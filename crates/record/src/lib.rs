@@ -9,8 +9,10 @@
 //! Always true: nothing here decides how a turn runs, and no fault here ends one.
 
 pub mod event;
+pub mod faults;
 pub mod journal;
 mod json;
+pub mod lines;
 pub mod mask;
 pub mod rules;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command answers with the exit code it ends with, or with an error
 //! that becomes one sentence on stderr and exit code 1.
 
+mod candidates;
 mod check;
 mod completions;
 mod demo;
@@ -36,6 +37,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Schema => schema::run(),
         Command::New(args) => new::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Candidates(args) => candidates::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
