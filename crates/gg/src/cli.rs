@@ -64,6 +64,12 @@ pub(crate) enum Command {
     /// below it stands the list as `modelProviders` of a launch document. Without a candidate the
     /// exit code is 1.
     Candidates(CandidatesArgs),
+    /// Show a recorded run, or one agent's window as the model saw it
+    ///
+    /// Without options: the agents, the tokens the providers' caches should have held beside those
+    /// that were read from them, and every request that did not extend the one before. With --agent
+    /// or --turn: that window by band, and what each of its items has cost so far.
+    Show(ShowArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
     /// Print a completion script for a shell
@@ -196,6 +202,22 @@ pub(crate) struct CandidatesArgs {
     /// Print the list alone
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `gg show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run: its stream file, or the directory `gg run --run-dir` wrote
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// Show this agent's window; omitted, with --turn: the first agent's
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+
+    /// The turn; omitted, with --agent: its last
+    #[arg(long, value_name = "N")]
+    pub(crate) turn: Option<u32>,
 }
 
 /// `gg flow`.

@@ -62,9 +62,9 @@ pub fn observe(reader: impl BufRead, model: &ModelId) -> io::Result<(Vec<Observe
         let (attempts, faults) = match (line.kind.as_str(), &fields.kind, &fields.fault) {
             ("usage", _, _) => (1, 0),
             ("provider_fault", Some(kind), _) if kind == "cache_miss" => (0, 1),
-            ("provider_fault", _, _) => (1, 1),
             // A provider left for its misses has had them counted.
             ("provider_switch", _, Some(fault)) if fault == "cache_miss" => continue,
+            // A stall, and a provider left after a call that failed or for not being there.
             _ => (1, 1),
         };
         let Some(provider) = fields.provider.or(fields.from) else {

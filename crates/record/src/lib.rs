@@ -8,6 +8,7 @@
 //!
 //! Always true: nothing here decides how a turn runs, and no fault here ends one.
 
+pub mod analysis;
 pub mod event;
 pub mod faults;
 pub mod journal;

@@ -95,6 +95,11 @@ fn event(number: usize, bytes: Vec<u8>) -> Result<Line, Damage> {
 mod tests {
     use super::*;
 
+    #[derive(Deserialize)]
+    struct Log {
+        message: String,
+    }
+
     #[test]
     fn events_are_read_in_order_and_damage_has_its_place() {
         let stream = b"{\"type\":\"log\",\"agentId\":\"agent-1\",\"turn\":3,\"message\":\"m\"}\n\n\
@@ -107,10 +112,6 @@ mod tests {
             (1, "log", Some(3))
         );
         assert_eq!(first.agent, Some("agent-1".into()));
-        #[derive(Deserialize)]
-        struct Log {
-            message: String,
-        }
         assert_eq!(first.fields::<Log>().unwrap().message, "m");
         assert_eq!(read[1].as_ref().unwrap_err().number, 3);
         assert_eq!(read[2].as_ref().unwrap_err().number, 4);

@@ -10,6 +10,7 @@ mod man;
 mod new;
 mod run;
 mod schema;
+mod show;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -38,6 +39,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::New(args) => new::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Candidates(args) => candidates::run(&args, credential),
+        Command::Show(args) => show::run(&args),
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
