@@ -17,6 +17,7 @@ pub mod call;
 pub mod candidates;
 pub mod degraded;
 pub mod fault;
+pub mod listing;
 pub mod looping;
 pub mod markers;
 pub mod message;

@@ -225,6 +225,7 @@ impl Turns {
         } = completion;
         self.discarded.add(&loops);
         self.rewritten = None;
+        let ahead = self.start_ahead(&reply.calls);
         unique_ids(&mut reply.calls, &mut |id| self.window.has_call(id));
         let estimate = estimate(&reply);
         let accounted = self.account(reply.usage.as_ref(), estimate);
@@ -286,7 +287,7 @@ impl Turns {
         if reply.calls.is_empty() {
             return self.no_call(turn, size);
         }
-        self.work(turn, &reply.calls, size).await
+        self.work(turn, &reply.calls, ahead, size).await
     }
 
     /// Puts the reply into the window; a reply of nothing at all enters none.
