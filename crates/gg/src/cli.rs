@@ -58,6 +58,18 @@ pub(crate) enum Command {
     /// It writes a small browser game, runs a check that fails, mends the mistake and finishes.
     /// Needs no network and no key. Its stream stays in DIR as `telemetry.ndjson`.
     Demo(DemoArgs),
+    /// Print the candidate list a model's endpoints listing yields, or why there is none
+    ///
+    /// A table says of each endpoint where it stands in the list or every reason why it is out;
+    /// below it stands the list as `modelProviders` of a launch document. Without a candidate the
+    /// exit code is 1.
+    Candidates(CandidatesArgs),
+    /// Show a recorded run, or one agent's window as the model saw it
+    ///
+    /// Without options: the agents, the tokens the providers' caches should have held beside those
+    /// that were read from them, and every request that did not extend the one before. With --agent
+    /// or --turn: that window by band, and what each of its items has cost so far.
+    Show(ShowArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
     /// Print a completion script for a shell
@@ -162,6 +174,50 @@ pub(crate) struct DemoArgs {
     /// Where the game is written: a new or empty directory, or that of an earlier demo
     #[arg(value_name = "DIR", default_value = "gg-demo")]
     pub(crate) dir: PathBuf,
+}
+
+/// `gg candidates`.
+#[derive(Debug, Args)]
+pub(crate) struct CandidatesArgs {
+    /// The model's id; its listing is fetched from the gateway unless --listing names a file
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+
+    /// A saved listing: what the gateway answers at models/MODEL/endpoints
+    #[arg(long, value_name = "FILE")]
+    pub(crate) listing: Option<PathBuf>,
+
+    /// What no listing tells, as JSON by model id: developer, quantization, allow, ban, maxPrice
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+
+    /// Recorded runs whose faults order the list: stream files or run directories
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub(crate) runs: Vec<PathBuf>,
+
+    /// Leave out endpoints that take no reasoning setting
+    #[arg(long)]
+    pub(crate) reasoning: bool,
+
+    /// Print the list alone
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `gg show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run: its stream file, or the directory `gg run --run-dir` wrote
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// Show this agent's window; omitted, with --turn: the first agent's
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+
+    /// The turn; omitted, with --agent: its last
+    #[arg(long, value_name = "N")]
+    pub(crate) turn: Option<u32>,
 }
 
 /// `gg flow`.

@@ -4,6 +4,7 @@
 // command ends: sentences go through `output::complain`.
 #![deny(clippy::print_stderr)]
 
+mod candidates;
 mod cli;
 mod commands;
 mod credential;
@@ -11,6 +12,7 @@ mod demo;
 mod flow;
 mod human_log;
 mod output;
+mod show;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -12,6 +12,7 @@
 
 pub mod cache;
 pub mod fault;
+pub mod listing;
 pub mod markers;
 pub mod message;
 pub mod mock;

@@ -11,12 +11,14 @@
 
 mod client;
 mod endpoint;
+mod listing;
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
 pub use client::client;
 pub use endpoint::{Credential, DEFAULT_BASE_URL, Endpoint, base_url_from_env};
+pub use listing::endpoints;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};

@@ -8,9 +8,12 @@
 //!
 //! Always true: nothing here decides how a turn runs, and no fault here ends one.
 
+pub mod analysis;
 pub mod event;
+pub mod faults;
 pub mod journal;
 mod json;
+pub mod lines;
 pub mod mask;
 pub mod rules;
 #[cfg(test)]

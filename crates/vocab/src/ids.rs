@@ -123,13 +123,19 @@ impl ModelId {
 impl ProviderName {
     /// Whether two spellings name one provider: case and punctuation do not count (01 §6.2).
     pub fn same_as(&self, other: &Self) -> bool {
-        fn letters(name: &ProviderName) -> impl Iterator<Item = char> + '_ {
-            name.as_str()
-                .chars()
-                .filter(|c| c.is_alphanumeric())
-                .flat_map(char::to_lowercase)
-        }
-        letters(self).eq(letters(other))
+        self.letters().eq(other.letters())
+    }
+
+    /// The name without case and punctuation: equal for two spellings of one provider.
+    pub fn folded(&self) -> String {
+        self.letters().collect()
+    }
+
+    fn letters(&self) -> impl Iterator<Item = char> + '_ {
+        self.as_str()
+            .chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
     }
 }
 

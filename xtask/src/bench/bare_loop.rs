@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Where commands run.
     #[arg(long)]
     folder: PathBuf,
+    /// Where both streams of every command are kept, a file each.
+    #[arg(long)]
+    keep: Option<PathBuf>,
 }
 
 /// Runs the loop.
@@ -54,6 +57,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 .stderr(Stdio::piped())
                 .output()?;
             ensure!(output.status.success(), "the command failed");
+            if let Some(folder) = &arguments.keep {
+                std::fs::write(folder.join(format!("{turn}.stdout")), &output.stdout)?;
+                std::fs::write(folder.join(format!("{turn}.stderr")), &output.stderr)?;
+            }
         }
     }
     Ok(())

@@ -14,6 +14,25 @@ use tests::launch::{Launch, MODEL};
 /// The command of every turn.
 pub(super) const COMMAND: &str = "echo ok";
 
+/// What becomes of a command's output, of both contestants alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Output {
+    /// It goes into the reply alone: gg's shell policy `inline`.
+    Inline,
+    /// Both streams of every command are kept in files beside: gg's shell policy `offload`.
+    Kept,
+}
+
+impl Output {
+    /// In a figure's name.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Inline => "output inline",
+            Self::Kept => "output kept in files",
+        }
+    }
+}
+
 /// A folder with a workspace, for one session.
 pub(super) struct Ground {
     folder: tempfile::TempDir,
@@ -46,9 +65,14 @@ pub(super) fn gateway(turns: usize) -> Lean {
 }
 
 /// gg on a launch document with every tool on.
-pub(super) fn gg(ground: &Ground, gateway: &Lean) -> Result<(Child, Instant)> {
+pub(super) fn gg(ground: &Ground, gateway: &Lean, output: Output) -> Result<(Child, Instant)> {
     let document = ground.path("launch.json");
+    let policy = match output {
+        Output::Inline => "inline",
+        Output::Kept => "offload",
+    };
     let launch = Launch::live()
+        .in_capability("shell", "/implementation", policy)
         .set("/workspaceDir", ground.workspace().display().to_string())
         // A window no bench fills.
         .set("/modelWindows", json!({ MODEL: 10_000_000 }));
@@ -63,6 +87,7 @@ pub(super) fn bare_loop(
     ground: &Ground,
     gateway: &Lean,
     sizes: &[usize],
+    output: Output,
 ) -> Result<(Child, Instant)> {
     let list = ground.path("sizes");
     let lines: Vec<String> = sizes.iter().map(ToString::to_string).collect();
@@ -78,6 +103,11 @@ pub(super) fn bare_loop(
         .arg(ground.workspace())
         .arg("--command")
         .arg(COMMAND);
+    if output == Output::Kept {
+        let kept = ground.path("kept");
+        std::fs::create_dir(&kept)?;
+        command.arg("--keep").arg(kept);
+    }
     start(command, ground, gateway)
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what gg costs, each figure beside its floor measured in the same run.
 //!
 //! The floor is [`bare_loop`]: plain Rust that sends requests of the same sizes over one
-//! connection and runs the same commands. Both contestants are processes of their own, optimised,
+//! connection, runs the same commands and does with their output what the policy asks. Both contestants are processes of their own, optimised,
 //! started the same way, served by the same lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
@@ -18,6 +18,7 @@ use anyhow::{Context, Result};
 
 use crate::step::{cargo, run as run_command, step, target};
 
+use contestant::Output;
 use table::Row;
 
 /// What to measure, and how often.
@@ -75,10 +76,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(start::measure(repeats.starts)?);
     println!("==> first request");
     rows.extend(request::measure()?);
-    println!("==> 100 turns");
-    rows.extend(session::time(100, repeats.short)?);
-    println!("==> 1,000 turns");
-    rows.extend(session::time(1_000, repeats.long)?);
+    for output in [Output::Inline, Output::Kept] {
+        println!("==> 100 turns, {}", output.words());
+        rows.extend(session::time(100, repeats.short, output)?);
+        println!("==> 1,000 turns, {}", output.words());
+        rows.extend(session::time(1_000, repeats.long, output)?);
+    }
     println!("==> memory over 1,000 turns");
     rows.extend(session::memory(1_000)?);
     println!("==> events into a file");

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::contestant::{Ground, finish, gateway, gg};
+use super::contestant::{Ground, Output, finish, gateway, gg};
 use super::table::Row;
 
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ pub(super) fn measure() -> Result<Vec<Row>> {
 fn first_body() -> Result<Vec<u8>> {
     let ground = Ground::new()?;
     let gateway = gateway(1);
-    let (child, _) = gg(&ground, &gateway)?;
+    let (child, _) = gg(&ground, &gateway, Output::Kept)?;
     finish(child, &ground)?;
     Ok(gateway.seen().first_body)
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tests::gateway::lean::Seen;
 use tests::run::probe;
 
-use super::contestant::{Ground, bare_loop, finish, gateway, gg};
+use super::contestant::{Ground, Output, bare_loop, finish, gateway, gg};
 use super::median;
 use super::table::Row;
 
@@ -14,18 +14,21 @@ use super::table::Row;
 const SPAN: usize = 50;
 
 /// Time a turn of both, turn and turn about; over long sessions, its growth too.
-pub(super) fn time(turns: usize, repeats: usize) -> Result<Vec<Row>> {
+pub(super) fn time(turns: usize, repeats: usize, output: Output) -> Result<Vec<Row>> {
     let mut ours = Vec::new();
     let mut floor = Vec::new();
     for _ in 0..repeats {
-        let seen = play(turns, None)?;
-        floor.push(Times::of(&play(turns, Some(&seen.bodies))?)?);
+        let seen = play(turns, None, output)?;
+        floor.push(Times::of(&play(turns, Some(&seen.bodies), output)?)?);
         ours.push(Times::of(&seen)?);
     }
     let of = |all: &[Times], which: fn(&Times) -> f64| median(all.iter().map(which).collect());
     let (gg_turn, floor_turn) = (of(&ours, |t| t.mean), of(&floor, |t| t.mean));
     let mut rows = vec![Row {
-        figure: format!("a turn with one command, over {turns} turns"),
+        figure: format!(
+            "a turn with one command, {}, over {turns} turns",
+            output.words()
+        ),
         unit: "ms",
         gg: gg_turn,
         floor: Some(floor_turn),
@@ -38,7 +41,8 @@ pub(super) fn time(turns: usize, repeats: usize) -> Result<Vec<Row>> {
         let floor_growth = of(&floor, |t| t.late - t.early);
         rows.push(Row {
             figure: format!(
-                "growth of a turn from turn 100 ({early:.2} ms) to {turns} ({late:.2} ms)"
+                "growth of a turn, {}, from turn 100 ({early:.2} ms) to {turns} ({late:.2} ms)",
+                output.words()
             ),
             unit: "ms",
             gg: growth,
@@ -99,12 +103,12 @@ impl Times {
 }
 
 /// One session of gg, or of the bare loop on these sizes.
-fn play(turns: usize, sizes: Option<&[usize]>) -> Result<Seen> {
+fn play(turns: usize, sizes: Option<&[usize]>, output: Output) -> Result<Seen> {
     let ground = Ground::new()?;
     let gateway = gateway(turns);
     let (child, _) = match sizes {
-        Some(sizes) => bare_loop(&ground, &gateway, sizes)?,
-        None => gg(&ground, &gateway)?,
+        Some(sizes) => bare_loop(&ground, &gateway, sizes, output)?,
+        None => gg(&ground, &gateway, output)?,
     };
     finish(child, &ground)?;
     let seen = gateway.seen();
@@ -118,11 +122,12 @@ fn play(turns: usize, sizes: Option<&[usize]>) -> Result<Seen> {
 
 /// The same, looked at while it runs: its peak memory in bytes.
 fn watched(turns: usize, sizes: Option<&[usize]>) -> Result<(Seen, u64)> {
+    let output = Output::Kept;
     let ground = Ground::new()?;
     let gateway = gateway(turns);
     let (child, _) = match sizes {
-        Some(sizes) => bare_loop(&ground, &gateway, sizes)?,
-        None => gg(&ground, &gateway)?,
+        Some(sizes) => bare_loop(&ground, &gateway, sizes, output)?,
+        None => gg(&ground, &gateway, output)?,
     };
     let pid = child.id();
     let mut peak = 0;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::contestant::{Ground, bare_loop, finish, gateway, gg};
+use super::contestant::{Ground, Output, bare_loop, finish, gateway, gg};
 use super::median;
 use super::table::Row;
 
@@ -31,8 +31,8 @@ fn once(sizes: Option<&[usize]>) -> Result<(f64, Vec<usize>)> {
     let ground = Ground::new()?;
     let gateway = gateway(1);
     let (child, started) = match sizes {
-        Some(sizes) => bare_loop(&ground, &gateway, sizes)?,
-        None => gg(&ground, &gateway)?,
+        Some(sizes) => bare_loop(&ground, &gateway, sizes, Output::Kept)?,
+        None => gg(&ground, &gateway, Output::Kept)?,
     };
     finish(child, &ground)?;
     let seen = gateway.seen();

@@ -213,6 +213,7 @@ impl Turns {
         duration_ms: u64,
     ) -> ControlFlow<LoopEnd> {
         let mut reply = completion.reply;
+        let ahead = self.start_ahead(&reply.calls);
         unique_ids(&mut reply.calls, &mut |id| self.window.has_call(id));
         let estimate = estimate(&reply);
         let accounted = self.account(reply.usage.as_ref(), estimate);
@@ -268,7 +269,7 @@ impl Turns {
         if reply.calls.is_empty() {
             return self.no_call(turn, size);
         }
-        self.work(turn, &reply.calls, size).await
+        self.work(turn, &reply.calls, ahead, size).await
     }
 
     /// Puts the reply into the window; a reply of nothing at all enters none.

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command answers with the exit code it ends with, or with an error
 //! that becomes one sentence on stderr and exit code 1.
 
+mod candidates;
 mod check;
 mod completions;
 mod demo;
@@ -9,6 +10,7 @@ mod man;
 mod new;
 mod run;
 mod schema;
+mod show;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -36,6 +38,8 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Schema => schema::run(),
         Command::New(args) => new::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Candidates(args) => candidates::run(&args, credential),
+        Command::Show(args) => show::run(&args),
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -65,6 +65,23 @@ impl Endpoint {
         &self.completions
     }
 
+    /// The address of the endpoints listing of a model.
+    pub fn listing(&self, model: &str) -> Url {
+        let mut path = vec!["models"];
+        path.extend(model.split('/'));
+        path.push("endpoints");
+        self.beside(&path)
+    }
+
+    /// An address beside that of completions.
+    fn beside(&self, path: &[&str]) -> Url {
+        let mut address = self.completions.clone();
+        if let Ok(mut segments) = address.path_segments_mut() {
+            segments.pop().pop().extend(path);
+        }
+        address
+    }
+
     /// The credential, where there is one.
     pub const fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
@@ -144,6 +161,15 @@ mod tests {
         assert_eq!(
             completions("http://h/v1?k=2"),
             "http://h/v1/chat/completions?k=2"
+        );
+    }
+
+    #[test]
+    fn a_listing_stands_beside_the_completions() {
+        let endpoint = Endpoint::new("http://h/v1?k=2", None).unwrap();
+        assert_eq!(
+            endpoint.listing("z-ai/glm-5:free").as_str(),
+            "http://h/v1/models/z-ai/glm-5:free/endpoints?k=2"
         );
     }
 

@@ -196,27 +196,33 @@ impl Runner {
         }
     }
 
-    /// Runs a command to its end. When `stop` resolves, or this future is dropped, its group gets
-    /// SIGTERM, and SIGKILL after [`GRACE`].
-    pub async fn run(
+    /// Runs a command to its end. It is started by this call, before the future is awaited. When
+    /// `stop` resolves, or the future is dropped, its group gets SIGTERM, and SIGKILL after
+    /// [`GRACE`].
+    pub fn run<Stop>(
         &self,
         request: Request,
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> Outcome {
+        stop: Stop,
+    ) -> impl Future<Output = Outcome> + use<Stop>
+    where
+        Stop: Future<Output = ()> + Send + 'static,
+    {
         let (answer, outcome) = oneshot::channel();
-        let job = Job::Run {
+        let asked = self.ask(Job::Run {
             request: request.clone(),
             stop: Box::pin(stop),
             answer,
-        };
-        let why = match self.ask(job) {
-            Ok(()) => match outcome.await {
-                Ok(outcome) => return outcome,
-                Err(_) => "its runner failed".to_owned(),
-            },
-            Err(error) => reason(&error),
-        };
-        run::not_started(&request, why)
+        });
+        async move {
+            let why = match asked {
+                Ok(()) => match outcome.await {
+                    Ok(outcome) => return outcome,
+                    Err(_) => "its runner failed".to_owned(),
+                },
+                Err(error) => reason(&error),
+            };
+            run::not_started(&request, why)
+        }
     }
 
     /// Ends what commands left running: SIGTERM to every group that still lives, SIGKILL after

@@ -309,6 +309,14 @@ async fn a_stop_kills_what_does_not_listen() {
 }
 
 #[tokio::test]
+async fn a_command_runs_before_its_outcome_is_awaited() {
+    let rig = Rig::new();
+    let outcome = rig.runner.run(rig.request("echo a; : >ran"), pending());
+    until("it ran", || rig.work().join("ran").exists()).await;
+    assert_eq!(outcome.await.result().unwrap(), "exit code: 0\na\n");
+}
+
+#[tokio::test]
 async fn an_asker_that_is_gone_stops_its_command() {
     let rig = Rig::new();
     let command = "echo $$ >pid; exec sleep 300";

@@ -1,0 +1,37 @@
+//! `gg show`: a recorded run for a person, or one agent's window at one turn.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use anyhow::Context as _;
+use record::analysis::Analysis;
+use record::lines;
+
+use super::DONE;
+use crate::cli::ShowArgs;
+use crate::output;
+use crate::show::{overview, window};
+
+/// Reads the stream once and prints what was asked for. Damage is said on stderr.
+pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
+    let stream = lines::stream_of(&args.run);
+    let name = stream.display();
+    let unreadable = || format!("the run `{name}` cannot be read");
+    let file = File::open(&stream).with_context(unreadable)?;
+    let analysis = Analysis::read(BufReader::new(file)).with_context(unreadable)?;
+    for damage in &analysis.damaged {
+        output::complain(format_args!("gg: {name}: {damage}; left out"));
+    }
+    if analysis.session.is_none() {
+        anyhow::bail!(
+            "`{name}` is no stream of a session: it holds no `session_started`; name a stream \
+             file or a run directory"
+        );
+    }
+    let text = match (&args.agent, args.turn) {
+        (None, None) => overview::render(&analysis),
+        (agent, turn) => window::render(&analysis, agent.as_deref(), turn)?,
+    };
+    output::print(&text)?;
+    Ok(DONE)
+}

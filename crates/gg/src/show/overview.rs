@@ -1,0 +1,129 @@
+//! A whole run: its agents, what the providers' caches were worth, what broke a prefix.
+
+use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
+
+use super::{columns, dollars, share, thousands};
+
+/// The page.
+pub(crate) fn render(analysis: &Analysis) -> String {
+    let session = analysis.session.as_ref().map_or("", |id| id.as_str());
+    let end = match &analysis.ended {
+        Some((status, code)) => format!("{status}, exit code {code}"),
+        None => "no last line: the process was killed, or it still runs".to_owned(),
+    };
+    let mut text = format!("Session {session}: {end}\n\nAgents\n");
+    let mut rows = vec![row([
+        "agent", "profile", "model", "turns", "input", "cached", "output", "cost", "ended as",
+    ])];
+    rows.extend(analysis.agents.iter().map(agent));
+    text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
+
+    text.push_str(
+        "\nCache: tokens the cache should have held, tokens read from it, what was lost at list prices\n",
+    );
+    let mut rows = vec![row([
+        "agent", "provider", "model", "calls", "expected", "got", "share", "misses", "lost",
+    ])];
+    rows.extend(analysis.cache.rows().iter().map(|it| cache(analysis, it)));
+    text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
+
+    if !analysis.cache.breaks().is_empty() {
+        text.push_str("\nPrefix breaks: requests that did not extend the one before\n");
+        let rows: Vec<_> = analysis.cache.breaks().iter().map(broken).collect();
+        text.push_str(&columns(&rows, &[]));
+    }
+    text
+}
+
+fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}
+
+fn agent(agent: &AgentFacts) -> Vec<String> {
+    let figure = |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), thousands);
+    vec![
+        agent.id.to_string(),
+        agent
+            .profile
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        agent
+            .model
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        thousands(agent.turns),
+        figure(agent.tokens.input()),
+        figure(agent.tokens.cached_input),
+        figure(agent.tokens.completion()),
+        dollars(agent.cost),
+        agent.ended.clone().unwrap_or_else(|| "-".to_owned()),
+    ]
+}
+
+fn cache(analysis: &Analysis, row: &CacheRow) -> Vec<String> {
+    let lost = match analysis.cache.lost(row) {
+        Lost::Usd(usd) => dollars(Some(usd)),
+        Lost::Unpriced => format!(
+            "{} tokens (no list price)",
+            thousands(row.expected.saturating_sub(row.got))
+        ),
+    };
+    let calls = match row.unreported {
+        0 => thousands(row.calls),
+        silent => format!("{} ({silent} unreported)", thousands(row.calls)),
+    };
+    vec![
+        row.agent.to_string(),
+        row.provider
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), ToString::to_string),
+        row.model
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        calls,
+        thousands(row.expected),
+        thousands(row.got),
+        share(row.got as f64, row.expected as f64),
+        thousands(row.misses),
+        lost,
+    ]
+}
+
+fn broken(broken: &PrefixBreak) -> Vec<String> {
+    let turn = broken
+        .turn
+        .map_or_else(String::new, |turn| format!("turn {turn}"));
+    vec![
+        broken.agent.to_string(),
+        turn,
+        broken.act.clone(),
+        format!(
+            "at message {}, byte {}: {} tokens to pay for again",
+            broken.message,
+            thousands(broken.byte),
+            thousands(broken.lost_tokens)
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_reads_as_reviewed() {
+        let stream = r#"{"type":"session_started","sessionId":"demo-7","modelPrices":{"a/b":{"uncachedInput":3,"cachedInput":0.3,"output":15}}}
+{"type":"agent_spawned","agentId":"agent-1","profileId":"root","modelId":"a/b"}
+{"type":"usage","agentId":"agent-1","turn":1,"profileId":"root","modelId":"a/b","provider":"Acme","tokens":{"uncachedInput":12000,"cachedInput":0,"output":200},"cost":{"actual":0.039,"comparable":0.039}}
+{"type":"turn_outcome","agentId":"agent-1","turn":1,"outcome":"progressed","turns":1}
+{"type":"prefix_broken","agentId":"agent-1","turn":2,"modelId":"a/b","message":3,"byte":40210,"act":"evict_file_view","lostTokens":2000}
+{"type":"usage","agentId":"agent-1","turn":2,"profileId":"root","modelId":"a/b","provider":"Acme","tokens":{"uncachedInput":3000,"cachedInput":9000,"output":150},"cost":{"actual":0.0139,"comparable":0.0139},"expectedCachedTokens":10000}
+{"type":"usage","agentId":"agent-1","turn":3,"profileId":"root","modelId":"a/b","tokens":{"uncachedInput":3000},"expectedCachedTokens":10000}
+{"type":"agent_status","agentId":"agent-1","status":"done","endedAs":"completed"}
+{"type":"session_ended","status":"completed","exitCode":0}"#;
+        insta::assert_snapshot!(render(&Analysis::read(stream.as_bytes()).unwrap()));
+    }
+}

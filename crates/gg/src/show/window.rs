@@ -1,0 +1,184 @@
+//! One agent's window as the model saw it at one turn: by band, and what each item has cost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use record::analysis::{Analysis, Own, WindowView};
+use vocab::band::Band;
+use vocab::ids::AgentId;
+
+use super::{columns, dollars, glimpse, share, thousands};
+
+/// Characters shown of a message.
+const GLIMPSE: usize = 60;
+
+/// The page. Without an agent the first one is meant, without a turn its last.
+pub(crate) fn render(
+    analysis: &Analysis,
+    agent: Option<&str>,
+    turn: Option<u32>,
+) -> anyhow::Result<String> {
+    let first = || analysis.agents.iter().next().map(|it| it.id.clone());
+    let id = agent
+        .map(AgentId::from)
+        .or_else(first)
+        .context("the stream holds no agent")?;
+    if analysis.agents.get(&id).is_none() {
+        let known: Vec<_> = analysis.agents.iter().map(|it| it.id.to_string()).collect();
+        anyhow::bail!(
+            "there is no agent `{id}`; the stream holds {}",
+            known.join(", ")
+        );
+    }
+    let (first, last) = analysis
+        .spend
+        .turns(&id)
+        .with_context(|| format!("agent `{id}` sent no request"))?;
+    let turn = turn.unwrap_or(last);
+    let view = analysis.spend.window(&id, turn).with_context(|| {
+        format!("agent `{id}` sent no request in turn {turn}; it did from {first} to {last}")
+    })?;
+    Ok(page(&id, &view))
+}
+
+fn page(agent: &AgentId, view: &WindowView) -> String {
+    let estimated: u64 = view.messages.iter().map(|it| it.message.tokens).sum();
+    let mut text = format!(
+        "Window of {agent} at turn {}: {} messages, {} tokens as estimated",
+        view.turn,
+        view.messages.len(),
+        thousands(estimated)
+    );
+    if let Some(input) = view.input {
+        write!(text, ", {} as reported", thousands(input)).expect("a string takes any text");
+    }
+    if view.cost.is_some() {
+        let cost = dollars(view.cost);
+        write!(text, ", {cost} for the call").expect("a string takes any text");
+    }
+    text.push('\n');
+    if view.undescribed > 0 {
+        let count = view.undescribed;
+        writeln!(
+            text,
+            "{count} messages of the request are not described in the stream"
+        )
+        .expect("a string takes any text");
+    }
+
+    text.push_str("\nBands\n");
+    let mut rows = vec![cells([
+        "band", "items", "tokens", "share", "billed", "cost",
+    ])];
+    rows.extend(bands(view, estimated));
+    text.push_str(&columns(&rows, &[1, 2, 3, 4]));
+
+    text.push_str(
+        "\nItems, in order: own size, requests that carried it, tokens and price it was billed so far\n",
+    );
+    let mut rows = vec![cells([
+        "#", "band", "role", "tokens", "requests", "billed", "cost", "what",
+    ])];
+    rows.extend(view.messages.iter().enumerate().map(item));
+    text.push_str(&columns(&rows, &[0, 3, 4, 5, 6]));
+    text
+}
+
+fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).to_vec()
+}
+
+/// Sums a band, in the order every page has them; a band nobody knows comes last.
+fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
+    let order = |band: &str| {
+        let known = Band::ALL.iter().position(|it| it.as_str() == band);
+        known.unwrap_or(Band::ALL.len())
+    };
+    let mut sums: BTreeMap<(usize, &str), (u64, u64, f64, f64)> = BTreeMap::new();
+    for own in &view.messages {
+        let band = own.message.band.as_str();
+        let sum = sums.entry((order(band), band)).or_default();
+        sum.0 += 1;
+        sum.1 += own.message.tokens;
+        sum.2 += own.billed_tokens;
+        sum.3 += own.billed_usd;
+    }
+    let row = |((_, band), (items, tokens, billed, usd)): ((usize, &str), (u64, u64, f64, f64))| {
+        vec![
+            band.to_owned(),
+            thousands(items),
+            thousands(tokens),
+            share(tokens as f64, whole as f64),
+            whole_tokens(billed),
+            dollars(Some(usd)),
+        ]
+    };
+    sums.into_iter().map(row).collect()
+}
+
+fn item((place, own): (usize, &Own)) -> Vec<String> {
+    let message = &own.message;
+    let calls: Vec<_> = message
+        .tool_calls
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    let mut what = Vec::new();
+    if let Some(label) = &message.label {
+        what.push(format!("[{}]", glimpse(label, GLIMPSE)));
+    }
+    if !calls.is_empty() {
+        what.push(format!("calls {}", calls.join(", ")));
+    }
+    if !message.content.is_empty() {
+        what.push(glimpse(&message.content, GLIMPSE));
+    }
+    vec![
+        place.to_string(),
+        message.band.clone(),
+        message.role.clone(),
+        thousands(message.tokens),
+        thousands(own.requests),
+        whole_tokens(own.billed_tokens),
+        dollars(Some(own.billed_usd)),
+        what.join(" "),
+    ]
+}
+
+#[expect(clippy::cast_sign_loss, reason = "a sum of shares of reported counts")]
+fn whole_tokens(tokens: f64) -> String {
+    thousands(tokens.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &str = r#"{"type":"session_started","sessionId":"s"}
+{"type":"agent_spawned","agentId":"agent-1","profileId":"root","modelId":"a/b"}
+{"type":"context_message","agentId":"agent-1","turn":1,"id":"0000000000000001","role":"system","band":"system","tokens":1000,"content":"You work alone.\nThrough tools."}
+{"type":"context_message","agentId":"agent-1","turn":1,"id":"0000000000000002","role":"user","band":"user_prompt","tokens":250,"content":"Make it."}
+{"type":"prompt","agentId":"agent-1","turn":1,"messages":["0000000000000001","0000000000000002"]}
+{"type":"usage","agentId":"agent-1","turn":1,"modelId":"a/b","tokens":{"uncachedInput":1500},"cost":{"actual":0.003,"comparable":null}}
+{"type":"context_message","agentId":"agent-1","turn":2,"id":"0000000000000003","role":"assistant","band":"assistant","tokens":50,"content":"","toolCalls":[{"id":"c","name":"read_file","arguments":"{}"}]}
+{"type":"context_message","agentId":"agent-1","turn":2,"id":"0000000000000004","role":"tool","band":"file_view","tokens":700,"label":"src/a.rs","content":"fn main() {}"}
+{"type":"prompt","agentId":"agent-1","turn":2,"messages":["0000000000000001","0000000000000002","0000000000000003","0000000000000004"]}
+{"type":"usage","agentId":"agent-1","turn":2,"modelId":"a/b","tokens":{"uncachedInput":800,"cachedInput":1200},"cost":{"actual":0.002,"comparable":null}}"#;
+
+    fn shown(agent: Option<&str>, turn: Option<u32>) -> anyhow::Result<String> {
+        render(&Analysis::read(STREAM.as_bytes()).unwrap(), agent, turn)
+    }
+
+    #[test]
+    fn a_window_reads_as_reviewed() {
+        insta::assert_snapshot!(shown(None, None).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_beside_what_is() {
+        let refused = |agent, turn| shown(agent, turn).unwrap_err().to_string();
+        assert!(refused(Some("agent-9"), None).contains("agent-1"));
+        assert!(refused(None, Some(7)).contains("from 1 to 2"));
+    }
+}

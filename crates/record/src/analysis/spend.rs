@@ -1,0 +1,253 @@
+//! Context spend: what each message of a window has cost so far (06 §5).
+//!
+//! A call's reported input tokens and their price are split over the messages of its request by
+//! their estimated share, and summed per message. What a message cost once, to bring in, is its
+//! own size; what it cost in every request that carried it is what it was billed.
+//!
+//! Output is attributed to nobody.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use vocab::ids::{AgentId, MessageId};
+
+use super::{PromptLine, UsageLine};
+use crate::lines::Line;
+
+/// The windows of a stream's agents, and what their messages cost.
+#[derive(Debug, Default)]
+pub struct Spend {
+    agents: HashMap<AgentId, AgentSpend>,
+}
+
+#[derive(Debug, Default)]
+struct AgentSpend {
+    pool: HashMap<MessageId, Arc<MessageFacts>>,
+    billed: HashMap<MessageId, Billed>,
+    requests: Vec<Request>,
+    /// A prompt whose usage has not come yet.
+    open: bool,
+}
+
+/// A request as it was sent, and what its messages had cost once it was paid.
+#[derive(Debug)]
+struct Request {
+    turn: Option<u32>,
+    messages: Arc<[MessageId]>,
+    input: Option<u64>,
+    cost: Option<f64>,
+}
+
+/// A message as it was logged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageFacts {
+    /// Its fingerprint.
+    pub id: MessageId,
+    /// `system`, `user`, `assistant`, `tool`.
+    pub role: String,
+    /// The band it is counted in.
+    pub band: String,
+    /// Its tokens, estimated.
+    #[serde(default)]
+    pub tokens: u64,
+    /// What addresses it: a path, a view's label.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Its text.
+    #[serde(default)]
+    pub content: String,
+    /// The calls it requests.
+    #[serde(default)]
+    pub tool_calls: Vec<CallFacts>,
+}
+
+/// A call a message requests.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CallFacts {
+    /// The tool's name.
+    pub name: String,
+}
+
+/// Sums of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Billed {
+    tokens: f64,
+    usd: f64,
+    requests: u64,
+}
+
+/// What a message of a window has cost.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// The message.
+    pub message: Arc<MessageFacts>,
+    /// Requests that carried it, up to the turn asked about.
+    pub requests: u64,
+    /// Its share of their reported input tokens.
+    pub billed_tokens: f64,
+    /// Its share of their price; 0 where none was reported.
+    pub billed_usd: f64,
+}
+
+/// A window as the model saw it.
+#[derive(Clone, Debug)]
+pub struct WindowView {
+    /// The turn.
+    pub turn: u32,
+    /// Its messages, in order.
+    pub messages: Vec<Own>,
+    /// Input tokens as reported, where they were.
+    pub input: Option<u64>,
+    /// What the request cost, where it was reported.
+    pub cost: Option<f64>,
+    /// Messages of the request that the stream never described.
+    pub undescribed: usize,
+}
+
+impl Spend {
+    /// The window of an agent at a turn, as the turn's last request sent it; `None` where there
+    /// was no such request.
+    pub fn window(&self, agent: &AgentId, turn: u32) -> Option<WindowView> {
+        let spend = self.agents.get(agent)?;
+        let last = spend
+            .requests
+            .iter()
+            .rposition(|it| it.turn == Some(turn))?;
+        let request = &spend.requests[last];
+        let billed = spend.billed_until(last + 1);
+        let mut undescribed = 0;
+        let mut messages = Vec::with_capacity(request.messages.len());
+        for id in &*request.messages {
+            let Some(message) = spend.pool.get(id) else {
+                undescribed += 1;
+                continue;
+            };
+            let sums = billed.get(id).copied().unwrap_or_default();
+            messages.push(Own {
+                message: Arc::clone(message),
+                requests: sums.requests,
+                billed_tokens: sums.tokens,
+                billed_usd: sums.usd,
+            });
+        }
+        Some(WindowView {
+            turn,
+            messages,
+            input: request.input,
+            cost: request.cost,
+            undescribed,
+        })
+    }
+
+    /// The turns of an agent that sent a request, first and last.
+    pub fn turns(&self, agent: &AgentId) -> Option<(u32, u32)> {
+        let turns = self.agents.get(agent)?.requests.iter();
+        let turns = turns.filter_map(|it| it.turn);
+        Some((turns.clone().min()?, turns.max()?))
+    }
+
+    /// Every message of an agent with what it was billed over the whole stream.
+    pub fn messages(&self, agent: &AgentId) -> Vec<Own> {
+        let Some(spend) = self.agents.get(agent) else {
+            return Vec::new();
+        };
+        let own = |(id, sums): (&MessageId, &Billed)| {
+            Some(Own {
+                message: Arc::clone(spend.pool.get(id)?),
+                requests: sums.requests,
+                billed_tokens: sums.tokens,
+                billed_usd: sums.usd,
+            })
+        };
+        spend.billed.iter().filter_map(own).collect()
+    }
+
+    pub(super) fn logged(&mut self, line: &Line, message: MessageFacts) {
+        if let Some(agent) = self.of(line) {
+            agent.pool.insert(message.id, Arc::new(message));
+        }
+    }
+
+    pub(super) fn prompted(&mut self, line: &Line, prompt: PromptLine) {
+        let Some(agent) = self.of(line) else { return };
+        agent.requests.push(Request {
+            turn: line.turn,
+            messages: prompt.messages.into(),
+            input: None,
+            cost: None,
+        });
+        agent.open = true;
+    }
+
+    /// The usage that follows a prompt pays for it. Any other is of a reply that was discarded,
+    /// and says nothing of a window.
+    pub(super) fn used(&mut self, line: &Line, usage: &UsageLine) {
+        let Some(agent) = self.of(line) else { return };
+        if !std::mem::take(&mut agent.open) {
+            return;
+        }
+        let Some(last) = agent.requests.len().checked_sub(1) else {
+            return;
+        };
+        agent.requests[last].input = usage.tokens.input();
+        agent.requests[last].cost = usage.cost.and_then(|cost| cost.actual);
+        let shares = agent.shares(last);
+        for (id, share) in shares {
+            agent.billed.entry(id).or_default().add(share);
+        }
+    }
+
+    fn of(&mut self, line: &Line) -> Option<&mut AgentSpend> {
+        Some(self.agents.entry(line.agent.clone()?).or_default())
+    }
+}
+
+impl AgentSpend {
+    /// What each message of a request is billed for it.
+    fn shares(&self, request: usize) -> Vec<(MessageId, Billed)> {
+        let request = &self.requests[request];
+        let size = |id: &MessageId| self.pool.get(id).map_or(0, |it| it.tokens);
+        let whole: u64 = request.messages.iter().map(size).sum();
+        let part = |figure: f64, id: &MessageId| {
+            if whole == 0 {
+                0.0
+            } else {
+                figure * size(id) as f64 / whole as f64
+            }
+        };
+        let input = request.input.unwrap_or(0) as f64;
+        let usd = request.cost.unwrap_or(0.0);
+        request
+            .messages
+            .iter()
+            .map(|id| {
+                let billed = Billed {
+                    tokens: part(input, id),
+                    usd: part(usd, id),
+                    requests: 1,
+                };
+                (*id, billed)
+            })
+            .collect()
+    }
+
+    fn billed_until(&self, requests: usize) -> HashMap<MessageId, Billed> {
+        let mut billed: HashMap<MessageId, Billed> = HashMap::new();
+        for request in 0..requests {
+            for (id, share) in self.shares(request) {
+                billed.entry(id).or_default().add(share);
+            }
+        }
+        billed
+    }
+}
+
+impl Billed {
+    fn add(&mut self, other: Self) {
+        self.tokens += other.tokens;
+        self.usd += other.usd;
+        self.requests += other.requests;
+    }
+}

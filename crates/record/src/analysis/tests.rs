@@ -1,0 +1,175 @@
+//! Streams by hand, and what they come to.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn stream(lines: &[Value]) -> Analysis {
+    let text: Vec<_> = lines.iter().map(Value::to_string).collect();
+    Analysis::read(text.join("\n").as_bytes()).unwrap()
+}
+
+fn of(agent: &str, turn: u32, line: Value) -> Value {
+    let mut line = line;
+    line["agentId"] = json!(agent);
+    line["turn"] = json!(turn);
+    line
+}
+
+fn message(id: u64, band: &str, tokens: u64) -> Value {
+    of(
+        "agent-1",
+        1,
+        json!({ "type": "context_message", "id": format!("{id:016x}"), "role": "user",
+                "band": band, "tokens": tokens, "content": "text" }),
+    )
+}
+
+fn prompt(turn: u32, ids: &[u64]) -> Value {
+    let ids: Vec<_> = ids.iter().map(|id| format!("{id:016x}")).collect();
+    of(
+        "agent-1",
+        turn,
+        json!({ "type": "prompt", "messages": ids }),
+    )
+}
+
+fn usage(turn: u32, uncached: u64, cached: Value, expected: Value) -> Value {
+    of(
+        "agent-1",
+        turn,
+        json!({ "type": "usage", "modelId": "a/b", "provider": "Acme", "profileId": "root",
+                "tokens": { "uncachedInput": uncached, "cachedInput": cached },
+                "cost": { "actual": 0.5, "comparable": null },
+                "expectedCachedTokens": expected }),
+    )
+}
+
+fn started(prices: Value) -> Value {
+    json!({ "type": "session_started", "sessionId": "s", "modelPrices": prices })
+}
+
+#[test]
+fn expected_and_got_are_summed_over_the_calls_that_report() {
+    let analysis = stream(&[
+        started(json!({ "a/b": { "uncachedInput": 3.0, "cachedInput": 1.0, "output": 9.0 } })),
+        usage(1, 8_000, json!(0), json!(null)),
+        usage(2, 1_000, json!(6_000), json!(8_000)),
+        usage(3, 1_000, json!(null), json!(9_000)),
+        usage(4, 100, json!(9_900), json!(9_000)),
+        of(
+            "agent-1",
+            5,
+            json!({ "type": "provider_fault", "modelId": "a/b",
+                                 "provider": "acme", "kind": "cache_miss" }),
+        ),
+        of(
+            "agent-1",
+            5,
+            json!({ "type": "prefix_broken", "modelId": "a/b", "message": 3,
+                                 "byte": 77, "act": "evict_file_view", "lostTokens": 500 }),
+        ),
+    ]);
+    let [row] = analysis.cache.rows() else {
+        panic!("one agent, one provider: {:?}", analysis.cache.rows());
+    };
+    assert_eq!((row.calls, row.unreported, row.misses), (4, 1, 1));
+    assert_eq!(
+        (row.expected, row.got, row.cached),
+        (17_000, 15_000, 15_900)
+    );
+    assert_eq!(analysis.cache.lost(row), Lost::Usd(0.004));
+    assert_eq!(analysis.cache.breaks().len(), 1);
+    assert_eq!(analysis.cache.breaks()[0].act, "evict_file_view");
+}
+
+#[test]
+fn without_list_prices_a_shortfall_has_no_price_and_none_costs_nothing() {
+    let analysis = stream(&[started(json!({})), usage(2, 1, json!(1), json!(2))]);
+    assert_eq!(
+        analysis.cache.lost(&analysis.cache.rows()[0]),
+        Lost::Unpriced
+    );
+    let analysis = stream(&[started(json!({})), usage(2, 1, json!(2), json!(2))]);
+    assert_eq!(
+        analysis.cache.lost(&analysis.cache.rows()[0]),
+        Lost::Usd(0.0)
+    );
+}
+
+#[test]
+fn a_message_is_billed_by_its_share_in_every_request_that_carried_it() {
+    let analysis = stream(&[
+        message(1, "system", 100),
+        message(2, "user_prompt", 300),
+        prompt(1, &[1, 2]),
+        usage(1, 800, json!(0), json!(null)),
+        message(3, "tool_output", 400),
+        prompt(2, &[1, 2, 3]),
+        usage(2, 800, json!(800), json!(null)),
+    ]);
+    let agent = "agent-1".into();
+    let first = analysis.spend.window(&agent, 1).unwrap();
+    let billed: Vec<_> = first.messages.iter().map(|it| it.billed_tokens).collect();
+    assert_eq!(billed, [200.0, 600.0]);
+    let second = analysis.spend.window(&agent, 2).unwrap();
+    let billed: Vec<_> = second
+        .messages
+        .iter()
+        .map(|it| (it.billed_tokens, it.requests))
+        .collect();
+    assert_eq!(billed, [(400.0, 2), (1_200.0, 2), (800.0, 1)]);
+    assert!((second.messages[2].billed_usd - 0.25).abs() < 1e-12);
+    assert_eq!(analysis.spend.turns(&agent), Some((1, 2)));
+    assert!(analysis.spend.window(&agent, 3).is_none());
+}
+
+#[test]
+fn a_reply_that_was_discarded_pays_for_no_window() {
+    let analysis = stream(&[
+        message(1, "system", 100),
+        prompt(1, &[1]),
+        usage(1, 50, json!(null), json!(null)),
+        usage(1, 999, json!(null), json!(null)),
+    ]);
+    let window = analysis.spend.window(&"agent-1".into(), 1).unwrap();
+    assert_eq!(
+        (window.input, window.messages[0].billed_tokens),
+        (Some(50), 50.0)
+    );
+}
+
+#[test]
+fn damage_is_counted_with_its_place_and_the_rest_is_read() {
+    let text = format!(
+        "{}\n{{\"type\":\"usage\",\"tokens\":3}}\nhalf",
+        started(json!({}))
+    );
+    let analysis = Analysis::read(text.as_bytes()).unwrap();
+    let places: Vec<_> = analysis.damaged.iter().map(|it| it.number).collect();
+    assert_eq!(places, [2, 3]);
+    assert_eq!(analysis.session, Some("s".into()));
+}
+
+proptest! {
+    #[test]
+    fn what_messages_are_billed_sums_to_what_was_reported(
+        sizes in proptest::collection::vec(1_u64..5_000, 1..8),
+        inputs in proptest::collection::vec(0_u64..100_000, 1..10),
+    ) {
+        let mut lines: Vec<_> = (0..).zip(&sizes).map(|(id, size)| message(id, "b", *size)).collect();
+        let ids: Vec<_> = (0..sizes.len() as u64).collect();
+        for (turn, input) in (1..).zip(&inputs) {
+            lines.push(prompt(turn, &ids));
+            lines.push(usage(turn, *input, json!(null), json!(null)));
+        }
+        let analysis = stream(&lines);
+        let messages = analysis.spend.messages(&"agent-1".into());
+        let billed: f64 = messages.iter().map(|it| it.billed_tokens).sum();
+        let usd: f64 = messages.iter().map(|it| it.billed_usd).sum();
+        let reported: u64 = inputs.iter().sum();
+        prop_assert!((billed - reported as f64).abs() < 1e-6 * (1.0 + reported as f64));
+        prop_assert!((usd - 0.5 * inputs.len() as f64).abs() < 1e-6);
+    }
+}
