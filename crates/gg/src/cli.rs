@@ -70,6 +70,13 @@ pub(crate) enum Command {
     /// that were read from them, and every request that did not extend the one before. With --agent
     /// or --turn: that window by band, and what each of its items has cost so far.
     Show(ShowArgs),
+    /// Prove a recorded run: say every line of its stream that breaks a rule
+    ///
+    /// Asks every rule that streams keep: gapless and in order, every call paired, every agent
+    /// ended once, every sum equal. The stream of a killed run is checked as far as it goes. Where
+    /// the run's journal lies in its workspace still, the two have to agree. Exits 0 where nothing
+    /// is found.
+    Verify(VerifyArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
     /// Print a completion script for a shell
@@ -218,6 +225,18 @@ pub(crate) struct ShowArgs {
     /// The turn; omitted, with --agent: its last
     #[arg(long, value_name = "N")]
     pub(crate) turn: Option<u32>,
+}
+
+/// `gg verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The run: its stream file, or the directory `gg run --run-dir` wrote
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// Its journal; omitted: `.gg/replay.ndjson` of its workspace, where it is the run's still
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
 }
 
 /// `gg flow`.

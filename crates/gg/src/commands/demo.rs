@@ -10,7 +10,6 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
-use record::lines::STREAM_FILE;
 
 use super::{BUILD, surroundings};
 use crate::cli::DemoArgs;

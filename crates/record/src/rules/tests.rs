@@ -2,6 +2,7 @@
 
 mod good;
 mod providers;
+mod recorded;
 
 use serde_json::{Value, json};
 
