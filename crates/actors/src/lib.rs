@@ -22,7 +22,7 @@ mod repository;
 pub mod run;
 pub mod scheduler;
 mod shared;
-mod signals;
+pub mod signals;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;

@@ -11,6 +11,7 @@ mod new;
 mod run;
 mod schema;
 mod show;
+mod study;
 mod verify;
 
 use std::fs::File;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Candidates(args) => candidates::run(&args, credential),
         Command::Show(args) => show::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Study(args) => study::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
