@@ -9,9 +9,9 @@ use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 
 use super::*;
-use crate::request::{
-    CacheLifetime, Candidate, Dropped, Head, ModelRequest, Thread, ToolChoice, body, toolset,
-};
+use crate::degraded::RoutingFields;
+use crate::request::{CacheLifetime, Head, ModelRequest, Thread, ToolChoice, body, toolset};
+use vocab::candidate::Candidate;
 
 /// What the server does with a request, in order.
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ fn request() -> Body {
         routing_key: &RoutingKey::from("k3"),
         reasoning: None,
         lifetime: CacheLifetime::Default,
-        dropped: &Dropped::default(),
+        dropped: RoutingFields::default(),
     };
     body(&head, &request)
 }
