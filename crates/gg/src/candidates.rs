@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use provider::listing::{Built, CeilingFrom, FaultRates, Verdict};
-use provider::request::Candidate;
 use serde_json::json;
+use vocab::candidate::Candidate;
 
 /// Heads of the table's columns; the last one holds prose and is never padded.
 const HEADS: [&str; 8] = [

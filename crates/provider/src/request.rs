@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::RawValue;
-pub use vocab::candidate::Candidate;
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 use vocab::rewrite::Rewrite;

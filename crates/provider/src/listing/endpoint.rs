@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vocab::candidate::Candidate;
 use vocab::ids::ProviderName;
 
 use super::catalog::Ceiling;
-use crate::request::Candidate;
 
 /// What a gateway's `models/<id>/endpoints` answers.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 
 use super::*;
 use crate::degraded::RoutingFields;
 use crate::request::{CacheLifetime, Head, ModelRequest, Thread, ToolChoice, body, toolset};
-use vocab::candidate::Candidate;
 
 /// What the server does with a request, in order.
 #[derive(Clone, Debug)]
