@@ -87,7 +87,7 @@ impl Quantization {
     }
 
     /// Whether two spellings are one level: both 16-bit forms are what a model is released in.
-    pub fn is_level_of(&self, other: &Self) -> bool {
+    pub(super) fn is_level_of(&self, other: &Self) -> bool {
         self.is_declared() && self.rank() == other.rank()
     }
 
