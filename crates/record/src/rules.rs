@@ -92,7 +92,8 @@ mod rule {
     pub(super) const TRANSITION: &str = "transition";
     /// An incarnation opens with its spawn, state, modules and surface, each once.
     pub(super) const OPENING: &str = "opening";
-    /// Nothing of an agent follows its end, but for logs and the late price of a reply it abandoned.
+    /// Nothing of an agent follows its end, but for logs and the late price of a reply it
+    /// abandoned.
     pub(super) const AFTER_END: &str = "after_end";
     /// `failed` goes with a failure, `done` with any other ending.
     pub(super) const STATUS: &str = "status";

@@ -99,7 +99,10 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
     vec![
         broken.agent.to_string(),
         turn,
-        broken.act.clone(),
+        broken
+            .act
+            .clone()
+            .unwrap_or_else(|| "no known act".to_owned()),
         format!(
             "at message {}, byte {}: {} tokens to pay for again",
             broken.message,

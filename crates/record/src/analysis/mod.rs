@@ -12,6 +12,7 @@ mod agents;
 mod cache;
 mod spend;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
@@ -46,7 +47,7 @@ pub struct Analysis {
 struct Started {
     session_id: Option<SessionId>,
     #[serde(default)]
-    model_prices: std::collections::BTreeMap<ModelId, ListPrices>,
+    model_prices: BTreeMap<ModelId, ListPrices>,
 }
 
 #[derive(Deserialize)]
