@@ -10,6 +10,7 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
+use record::lines::STREAM_FILE;
 
 use super::{BUILD, surroundings};
 use crate::cli::DemoArgs;

@@ -9,6 +9,8 @@ use std::io::{self, BufRead};
 
 use actors::flow::{FlowEnd, FlowLine};
 
+use crate::page::plural;
+
 /// One message. Names are places in [`FlowLog::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
@@ -220,14 +222,6 @@ fn settle(messages: &mut [Message]) {
             message.began_us = free_us;
         }
         free_us = message.returned_us();
-    }
-}
-
-/// A count with its noun.
-pub(crate) fn plural(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
-use super::{columns, dollars, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, thousands};
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {

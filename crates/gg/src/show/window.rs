@@ -8,7 +8,8 @@ use record::analysis::{Analysis, Own, WindowView};
 use vocab::band::Band;
 use vocab::ids::AgentId;
 
-use super::{columns, dollars, glimpse, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, glimpse, plural, thousands};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
@@ -45,10 +46,10 @@ pub(crate) fn render(
 fn page(agent: &AgentId, view: &WindowView) -> String {
     let estimated: u64 = view.messages.iter().map(|it| it.message.tokens).sum();
     let mut text = format!(
-        "Window of {agent} at turn {}: {} messages, {} tokens as estimated",
+        "Window of {agent} at turn {}: {}, {} as estimated",
         view.turn,
-        view.messages.len(),
-        thousands(estimated)
+        plural(view.messages.len() as u64, "message"),
+        plural(estimated, "token")
     );
     if let Some(input) = view.input {
         write!(text, ", {} as reported", thousands(input)).expect("a string takes any text");
@@ -59,10 +60,10 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
     }
     text.push('\n');
     if view.undescribed > 0 {
-        let count = view.undescribed;
+        let messages = plural(view.undescribed as u64, "message");
         writeln!(
             text,
-            "{count} messages of the request are not described in the stream"
+            "The stream describes {messages} of the request nowhere"
         )
         .expect("a string takes any text");
     }
@@ -72,7 +73,7 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         "band", "items", "tokens", "share", "billed", "cost",
     ])];
     rows.extend(bands(view, estimated));
-    text.push_str(&columns(&rows, &[1, 2, 3, 4]));
+    text.push_str(&columns(&rows, &[1, 2, 3, 4, 5]));
 
     text.push_str(
         "\nItems, in order: own size, requests that carried it, tokens and price it was billed so far\n",
