@@ -88,7 +88,7 @@ pub struct ModelRequest {
 /// How much a model shall reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReasoningSetting {
-    /// A level the gateway knows: `low`, `medium`, `high`.
+    /// A level by its word, from `none` to `xhigh`.
     Effort(&'static str),
     /// At most so many tokens.
     MaxTokens(u64),
