@@ -100,10 +100,7 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
     vec![
         broken.agent.to_string(),
         turn,
-        broken
-            .act
-            .clone()
-            .unwrap_or_else(|| "no known act".to_owned()),
+        broken.act.clone(),
         format!(
             "at message {}, byte {}: {} tokens to pay for again",
             broken.message,
