@@ -227,6 +227,7 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: Some(Arc::clone(&prepared.capability_set)),
         model_providers: Some(Arc::clone(&prepared.model_providers)),
+        model_prices: prepared.model_prices.clone(),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
         gg_version: build.version,
