@@ -5,6 +5,8 @@ pub(crate) mod window;
 
 use std::fmt::Write as _;
 
+use crate::output::one_line;
+
 /// A figure with a comma at each thousand.
 fn thousands(figure: u64) -> String {
     let digits = figure.to_string();
@@ -37,8 +39,13 @@ fn share(part: f64, whole: f64) -> String {
     }
 }
 
-/// Rows in columns: the named ones to the right, the last one as it is.
+/// Rows in columns: the named ones to the right, the last one without padding.
 fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
+    let shown = |cells: &Vec<String>| -> Vec<_> {
+        let cells = cells.iter().map(|cell| one_line(cell).into_owned());
+        cells.collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -46,7 +53,7 @@ fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
     };
     let widths: Vec<_> = (0..count).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::from("  ");
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             if column + 1 == count {

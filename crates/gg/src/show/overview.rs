@@ -2,13 +2,15 @@
 
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
+use crate::output::one_line;
+
 use super::{columns, dollars, share, thousands};
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {
-    let session = analysis.session.as_ref().map_or("", |id| id.as_str());
+    let session = one_line(analysis.session.as_ref().map_or("", |id| id.as_str()));
     let end = match &analysis.ended {
-        Some((status, code)) => format!("{status}, exit code {code}"),
+        Some((status, code)) => format!("{}, exit code {code}", one_line(status)),
         None => "no last line: the process was killed, or it still runs".to_owned(),
     };
     let mut text = format!("Session {session}: {end}\n\nAgents\n");

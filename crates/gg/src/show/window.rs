@@ -8,6 +8,8 @@ use record::analysis::{Analysis, Own, WindowView};
 use vocab::band::Band;
 use vocab::ids::AgentId;
 
+use crate::output::one_line;
+
 use super::{columns, dollars, glimpse, share, thousands};
 
 /// Characters shown of a message.
@@ -26,10 +28,11 @@ pub(crate) fn render(
         .context("the stream holds no agent")?;
     if analysis.agents.get(&id).is_none() {
         let known: Vec<_> = analysis.agents.iter().map(|it| it.id.to_string()).collect();
-        anyhow::bail!(
-            "there is no agent `{id}`; the stream holds {}",
-            known.join(", ")
-        );
+        let known = match known.len() {
+            0 => "no agent".to_owned(),
+            _ => one_line(&known.join(", ")).into_owned(),
+        };
+        anyhow::bail!("there is no agent `{id}`; the stream holds {known}");
     }
     let (first, last) = analysis
         .spend
@@ -43,9 +46,11 @@ pub(crate) fn render(
 }
 
 fn page(agent: &AgentId, view: &WindowView) -> String {
-    let estimated: u64 = view.messages.iter().map(|it| it.message.tokens).sum();
+    let sizes = view.messages.iter().map(|it| it.message.tokens);
+    let estimated = sizes.fold(0, u64::saturating_add);
     let mut text = format!(
-        "Window of {agent} at turn {}: {} messages, {} tokens as estimated",
+        "Window of {} at turn {}: {} messages, {} tokens as estimated",
+        one_line(agent.as_str()),
         view.turn,
         view.messages.len(),
         thousands(estimated)
@@ -100,7 +105,7 @@ fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
         let band = own.message.band.as_str();
         let sum = sums.entry((order(band), band)).or_default();
         sum.0 += 1;
-        sum.1 += own.message.tokens;
+        sum.1 = sum.1.saturating_add(own.message.tokens);
         sum.2 += own.billed_tokens;
         sum.3 += own.billed_usd;
     }

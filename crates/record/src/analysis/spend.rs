@@ -181,8 +181,8 @@ impl Spend {
         agent.open = true;
     }
 
-    /// The usage that follows a prompt pays for it. Any other is of a reply that was discarded,
-    /// and says nothing of a window.
+    /// The usage that follows a prompt in its turn pays for it. Any other is of a reply that was
+    /// discarded, priced at the session's end perhaps, and says nothing of a window.
     pub(super) fn used(&mut self, line: &Line, usage: &UsageLine) {
         let Some(agent) = self.of(line) else { return };
         if !std::mem::take(&mut agent.open) {
@@ -191,6 +191,9 @@ impl Spend {
         let Some(last) = agent.requests.len().checked_sub(1) else {
             return;
         };
+        if agent.requests[last].turn != line.turn {
+            return;
+        }
         agent.requests[last].input = usage.tokens.input();
         agent.requests[last].cost = usage.cost.and_then(|cost| cost.actual);
         let shares = agent.shares(last);
@@ -209,12 +212,13 @@ impl AgentSpend {
     fn shares(&self, request: usize) -> Vec<(MessageId, Billed)> {
         let request = &self.requests[request];
         let size = |id: &MessageId| self.pool.get(id).map_or(0, |it| it.tokens);
-        let whole: u64 = request.messages.iter().map(size).sum();
+        let size = |id: &MessageId| size(id) as f64;
+        let whole: f64 = request.messages.iter().map(size).sum();
         let part = |figure: f64, id: &MessageId| {
-            if whole == 0 {
+            if whole == 0.0 {
                 0.0
             } else {
-                figure * size(id) as f64 / whole as f64
+                figure * size(id) / whole
             }
         };
         let input = request.input.unwrap_or(0) as f64;
