@@ -6,6 +6,8 @@ use provider::listing::{Built, CeilingFrom, FaultRates, Verdict};
 use provider::request::Candidate;
 use serde_json::json;
 
+use crate::output::one_line;
+
 /// Heads of the table's columns; the last one holds prose and is never padded.
 const HEADS: [&str; 8] = [
     "#",
@@ -27,7 +29,7 @@ pub(crate) fn table(model: &str, built: &Built, rates: &FaultRates) -> String {
     verdicts.sort_by_key(|it| it.place.unwrap_or(usize::MAX));
     rows.extend(verdicts.into_iter().map(|it| row(it, rates)));
 
-    let mut text = format!("{model}: {}\n", heading(built));
+    let mut text = format!("{}: {}\n", one_line(model), one_line(&heading(built)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<_> = (0..HEADS.len() - 1)
         .map(|column| width(column).unwrap_or(0))
@@ -79,7 +81,7 @@ fn row(verdict: &Verdict, rates: &FaultRates) -> [String; 8] {
         _ => endpoint.provider.to_string(),
     };
     let out: Vec<_> = verdict.out.iter().map(ToString::to_string).collect();
-    [
+    let cells = [
         verdict
             .place
             .map_or_else(|| "-".to_owned(), |place| place.to_string()),
@@ -94,7 +96,8 @@ fn row(verdict: &Verdict, rates: &FaultRates) -> [String; 8] {
             format!("{}/{}", rate.faults, rate.attempts)
         },
         out.join("; "),
-    ]
+    ];
+    cells.map(|cell| one_line(&cell).into_owned())
 }
 
 /// The list as the key a launch document carries it under.
