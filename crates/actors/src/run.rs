@@ -45,7 +45,7 @@ use clients::{Common, start_clients};
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
-const CANCEL_PROBE: Duration = Duration::from_millis(200);
+pub(crate) const CANCEL_PROBE: Duration = Duration::from_millis(200);
 
 /// What a run is given beside its launch document.
 #[derive(Debug)]
@@ -419,6 +419,7 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
         endpoint: frame.endpoint,
         prices: &shared.launch.model_prices,
         stopped: end.status == EndStatus::Canceled || signals.seen() > 0,
+        cancel_file: shared.launch.cancel_file.as_deref(),
     };
     let loop_abort_unpriced =
         late_prices::settle(frame.abandoned.take(), enquiry, voice, signals).await;
