@@ -1,5 +1,7 @@
 //! A whole run: its agents, what the providers' caches were worth, what broke a prefix.
 
+use std::fmt::Write as _;
+
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
 use crate::output::one_line;
@@ -19,6 +21,20 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     ])];
     rows.extend(analysis.agents.iter().map(agent));
     text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
+    for agent in analysis.agents.iter().filter(|it| it.unpriced_calls > 0) {
+        let (calls, s) = (
+            agent.unpriced_calls,
+            if agent.unpriced_calls == 1 { "" } else { "s" },
+        );
+        writeln!(
+            text,
+            "  {}: {} call{s} of {} tokens without a price, left out of its cost",
+            one_line(agent.id.as_str()),
+            thousands(calls),
+            thousands(agent.unpriced_tokens)
+        )
+        .expect("a string takes any text");
+    }
 
     text.push_str(
         "\nCache: tokens the cache should have held, tokens read from it, what was lost at list prices\n",

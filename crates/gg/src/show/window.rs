@@ -72,6 +72,15 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         .expect("a string takes any text");
     }
 
+    if view.unpriced > 0 {
+        let (count, s) = (view.unpriced, if view.unpriced == 1 { "" } else { "s" });
+        writeln!(
+            text,
+            "{count} request{s} up to this turn without a price, left out of every cost"
+        )
+        .expect("a string takes any text");
+    }
+
     text.push_str("\nBands\n");
     let mut rows = vec![cells([
         "band", "items", "tokens", "share", "billed", "cost",

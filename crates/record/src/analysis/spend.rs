@@ -104,6 +104,8 @@ pub struct WindowView {
     pub cost: Option<f64>,
     /// Messages of the request that the stream never described.
     pub undescribed: usize,
+    /// Requests up to this one whose price was not reported, and is in no sum (R35).
+    pub unpriced: usize,
 }
 
 impl Spend {
@@ -138,6 +140,10 @@ impl Spend {
             input: request.input,
             cost: request.cost,
             undescribed,
+            unpriced: spend.requests[..=last]
+                .iter()
+                .filter(|it| it.cost.is_none())
+                .count(),
         })
     }
 
