@@ -55,7 +55,6 @@ impl Stage {
             routing_key: "abcdefghijklmnopqrstuvwx".into(),
             capability_set: None,
             model_providers: None,
-            model_prices: None,
             recorder: Recorder {
                 gg_version: "0".to_owned(),
                 commit: None,

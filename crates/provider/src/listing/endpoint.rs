@@ -183,11 +183,10 @@ impl Listing {
         }
         let more = faults.len().saturating_sub(FAULTS_TOLD);
         faults.truncate(FAULTS_TOLD);
-        let mut said = faults.join("; ");
         if more > 0 {
-            said.push_str(&format!("; {more} more endpoints cannot be read"));
+            faults.push(format!("{more} more endpoints cannot be read"));
         }
-        Err(Unreadable(said))
+        Err(Unreadable(faults.join("; ")))
     }
 }
 
@@ -240,11 +239,9 @@ fn per_million(prices: &Value, key: &str) -> Result<Option<f64>, String> {
     };
     // Twelve decimals of a dollar: what a division by a million may blur is not a price.
     let usd = usd.map(|usd: f64| (usd * 1e12).round() / 1e6);
-    match usd.filter(|usd| usd.is_finite() && *usd >= 0.0) {
-        Some(usd) => Ok(Some(usd)),
-        None => {
-            let found = prices.get(key).map(Value::to_string).unwrap_or_default();
-            Err(excerpt(found.as_bytes()))
-        }
-    }
+    let usd = usd.filter(|usd| usd.is_finite() && *usd >= 0.0);
+    usd.map(Some).ok_or_else(|| {
+        let found = prices.get(key).map(Value::to_string).unwrap_or_default();
+        excerpt(found.as_bytes())
+    })
 }
