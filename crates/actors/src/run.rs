@@ -45,7 +45,7 @@ use clients::{Common, start_clients};
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
-const CANCEL_PROBE: Duration = Duration::from_millis(200);
+pub(crate) const CANCEL_PROBE: Duration = Duration::from_millis(200);
 
 /// What a run is given beside its launch document.
 #[derive(Debug)]
@@ -227,6 +227,7 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: Some(Arc::clone(&prepared.capability_set)),
         model_providers: Some(Arc::clone(&prepared.model_providers)),
+        model_prices: prepared.model_prices.clone(),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
         gg_version: build.version,
@@ -418,6 +419,7 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
         endpoint: frame.endpoint,
         prices: &shared.launch.model_prices,
         stopped: end.status == EndStatus::Canceled || signals.seen() > 0,
+        cancel_file: shared.launch.cancel_file.as_deref(),
     };
     let loop_abort_unpriced =
         late_prices::settle(frame.abandoned.take(), enquiry, voice, signals).await;

@@ -10,7 +10,7 @@ mod excerpt;
 
 use std::time::Duration;
 
-pub use excerpt::{EXCERPT_CHARS, excerpt};
+pub use excerpt::{EXCERPT_CHARS, excerpt, is_hidden};
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
 use vocab::outcome::ErrorType;

@@ -96,6 +96,9 @@ pub struct SessionStarted {
     pub capability_set: Option<Arc<RawValue>>,
     /// Per model its ordered candidates.
     pub model_providers: Option<Arc<RawValue>>,
+    /// Per model its list prices, as the launch gave them: what a reader prices a lost cache by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_prices: Option<Arc<RawValue>>,
     /// The run's routing key.
     pub routing_key: RoutingKey,
     /// The preset's name.

@@ -76,6 +76,7 @@ impl Session {
         let started = SessionStarted {
             capability_set: None,
             model_providers: None,
+            model_prices: None,
             routing_key: "abcdefghijklmnopqrstuvwx".into(),
             configuration: None,
             gg_version: "0.0.0",

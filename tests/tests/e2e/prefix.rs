@@ -168,3 +168,30 @@ fn a_run_that_is_stopped_does_not_wait_for_prices_that_do_not_come() {
     let unpriced = |line: &&&str| line.contains("without a price");
     assert_eq!(told.iter().filter(unpriced).count(), 1, "{told:?}");
 }
+
+#[test]
+fn a_cancel_file_hurries_the_prices_that_are_asked_for_at_the_end() {
+    let market = Market::new([provider("Acme").fault(0, looping_content("void 0;\n", 30_000))])
+        .with_lookups(Lookups::Never);
+    let builder = Run::builder();
+    let cancel = builder.folder().join("cancel");
+    let running = builder
+        .launch(armed(&["Acme"], 3_000).set("/cancelFile", cancel.display().to_string()))
+        .gateway(Gateway::start(
+            market.serve(|_: &Request, _: usize| Answer::finish("Done.")),
+        ))
+        .start();
+    running.wait_for("the root's end", |line| {
+        line["type"] == "agent_status" && line["status"] == "done"
+    });
+    std::fs::write(&cancel, "").unwrap();
+    let run = running.finish();
+    // It had ended by itself; what is hurried is the rest.
+    run.ended(0, "completed");
+    assert_eq!(run.summary()["loopAbortUnpriced"], 1);
+    let warned = run.logs("warn").join("\n");
+    assert!(
+        warned.contains("without a price: the run was stopped while they were asked for"),
+        "{warned}"
+    );
+}

@@ -260,6 +260,24 @@ fn candidates(fields: &Fields<'_>, spot: &Spot, node: &Node) -> Option<Vec<Candi
         let Some(candidate) = candidate(fields, spot.index(index), item) else {
             continue;
         };
+        // A move to the candidate that was just left is none.
+        let same = |one: &Candidate| {
+            one.provider.same_as(&candidate.provider)
+                && one
+                    .quantization
+                    .eq_ignore_ascii_case(&candidate.quantization)
+        };
+        if let Some(first) = read.iter().position(same) {
+            fields.report.refuse_with_hint(
+                &spot.index(index),
+                format!(
+                    "is {} at {} once more; expected each candidate once",
+                    quoted(candidate.provider.as_str()),
+                    quoted(&candidate.quantization)
+                ),
+                format!("remove it: it stands at {} already", spot.index(first)),
+            );
+        }
         read.push(candidate);
     }
     Some(read)

@@ -14,7 +14,7 @@ use super::{DONE, REFUSED, read};
 use crate::candidates;
 use crate::cli::CandidatesArgs;
 use crate::output;
-use crate::page::plural;
+use crate::page::{one_line, plural};
 
 /// Prints the table and the list, or the list alone. Without a candidate the exit code is 1, and
 /// every endpoint's reasons stand where a person reads them.
@@ -54,8 +54,17 @@ fn listed(args: &CandidatesArgs, credential: Option<Credential>) -> anyhow::Resu
             anyhow::bail!("name a MODEL whose listing is fetched, or a saved one with --listing");
         };
         let answer = fetched(model, credential)?;
-        return Listing::read(&answer)
-            .with_context(|| format!("the gateway's listing of `{model}` cannot be used"));
+        let listing = Listing::read(&answer)
+            .with_context(|| format!("the gateway's listing of `{model}` cannot be used"))?;
+        // A launch carries the list under the id that its profiles are bound to.
+        if listing.model != *model {
+            anyhow::bail!(
+                "the gateway's listing of `{model}` is of `{}`: ask for that, and bind profiles \
+                 to it",
+                one_line(&listing.model)
+            );
+        }
+        return Ok(listing);
     };
     let name = file.display();
     let bytes = read(file).with_context(|| format!("the listing `{name}` cannot be read"))?;

@@ -14,7 +14,7 @@ use vocab::ids::{GenerationId, ProviderName};
 
 use super::{Endpoint, REFUSAL_BYTES, after, innermost};
 use crate::fault::{Fault, excerpt};
-use crate::price::number;
+use crate::price::{is_price, number};
 
 /// The wait before the second question; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -164,7 +164,7 @@ struct Data<'a> {
 /// Reads an account; `None` where it is none or names no cost that can be.
 fn read(body: &[u8]) -> Option<Generation> {
     let data = serde_json::from_slice::<Wire<'_>>(body).ok()?.data;
-    let cost = |raw: Option<&RawValue>| raw.and_then(number).filter(|cost| *cost >= 0.0);
+    let cost = |raw: Option<&RawValue>| raw.and_then(number).filter(|cost| is_price(*cost));
     let provider = data
         .provider_name
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
@@ -270,6 +270,7 @@ mod tests {
         for body in [
             r#"{"data":{"id":"gen-7","total_cost":null}}"#,
             r#"{"data":{"total_cost":-1}}"#,
+            r#"{"data":{"total_cost":1e308}}"#,
             "<html>",
         ] {
             let why = answered(status("200 OK", "", body)).await.unwrap_err();

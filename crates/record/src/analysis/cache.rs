@@ -137,9 +137,9 @@ impl CacheTruth {
             return;
         };
         let expected = usage.expected_cached_tokens.unwrap_or(0);
-        row.expected += expected;
-        row.got += cached.min(expected);
-        row.cached += cached;
+        row.expected = row.expected.saturating_add(expected);
+        row.got = row.got.saturating_add(cached.min(expected));
+        row.cached = row.cached.saturating_add(cached);
     }
 
     pub(super) fn faulted(&mut self, line: &Line, fault: Fault) {

@@ -103,6 +103,8 @@ pub struct WindowView {
     pub cost: Option<f64>,
     /// Messages of the request that the stream never described.
     pub undescribed: usize,
+    /// Requests up to this one whose price was not reported, and is in no sum (R35).
+    pub unpriced: usize,
 }
 
 impl Spend {
@@ -137,6 +139,10 @@ impl Spend {
             input: request.input,
             cost: request.cost,
             undescribed,
+            unpriced: spend.requests[..=last]
+                .iter()
+                .filter(|it| it.cost.is_none())
+                .count(),
         })
     }
 
@@ -164,14 +170,16 @@ impl Spend {
         agent.open = true;
     }
 
-    /// The usage that follows a prompt pays for it. Any other is of a reply that was discarded,
-    /// and says nothing of a window.
+    /// The usage that follows a prompt in its turn pays for it. Any other is of a reply that was
+    /// discarded, priced at the session's end perhaps, and says nothing of a window.
     pub(super) fn used(&mut self, line: &Line, usage: &UsageLine) {
         let Some(agent) = self.of(line) else { return };
         if !std::mem::take(&mut agent.open) {
             return;
         }
-        if let Some(last) = agent.requests.last_mut() {
+        if let Some(last) = agent.requests.last_mut()
+            && last.turn == line.turn
+        {
             last.input = usage.tokens.input();
             last.cost = usage.cost.and_then(|cost| cost.actual);
         }
@@ -196,16 +204,12 @@ impl AgentSpend {
 
     /// What each message of a request is billed for it.
     fn shares<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = (MessageId, Billed)> {
-        let size = |id: &MessageId| self.pool.get(id).map_or(0, |it| it.tokens);
-        let whole: u64 = request.messages.iter().map(size).sum();
+        let size = |id: &MessageId| self.pool.get(id).map_or(0.0, |it| it.tokens as f64);
+        let whole: f64 = request.messages.iter().map(size).sum();
         let input = request.input.unwrap_or(0) as f64;
         let usd = request.cost.unwrap_or(0.0);
         request.messages.iter().map(move |id| {
-            let part = if whole == 0 {
-                0.0
-            } else {
-                size(id) as f64 / whole as f64
-            };
+            let part = if whole == 0.0 { 0.0 } else { size(id) / whole };
             let billed = Billed {
                 tokens: input * part,
                 usd: usd * part,
