@@ -102,26 +102,24 @@ impl Window {
     }
 
     /// Puts other items in the place of all, and answers the first of a request's messages that
-    /// differs; `None` where nothing does, and then nothing was done.
+    /// differs; `None` where none does.
     pub(super) fn replace_items(&mut self, items: Vec<Item>, act: Rewrite) -> Option<usize> {
-        let same = |(old, new): (&Item, &Item)| {
-            Arc::ptr_eq(&old.message, &new.message)
-                && (old.band, old.retention, old.turn) == (new.band, new.retention, new.turn)
-        };
-        let kept = self
-            .items
-            .iter()
-            .zip(&items)
-            .take_while(|pair| same(*pair))
-            .count();
-        if kept == self.items.len() && kept == items.len() {
+        let row = |item: &Item| (item.id, item.band, item.retention, item.turn, item.region);
+        let same_rows = common(&self.items, &items, |old, new| row(old) == row(new));
+        let same_messages = common(&self.items, &items, |old, new| old.id == new.id);
+        let whole = |same| same == self.items.len() && same == items.len();
+        let broken = (!whole(same_messages)).then(|| self.row_of(same_messages));
+        if whole(same_rows) {
             return None;
         }
-        let row = self.row_of(kept);
-        self.changes.push(row);
-        self.remember(act, row);
+        self.changes.push(self.row_of(same_rows));
+        if let Some(message) = broken
+            && self.items[same_messages..].iter().any(|item| item.sent)
+        {
+            self.remember(act, message);
+        }
         self.reserialize(items);
-        Some(row)
+        broken
     }
 
     /// Of several acts the one that broke the prefix earliest is what the next request shows.
@@ -156,7 +154,8 @@ impl Window {
         for item in items {
             self.enter(item);
         }
-        self.sent = self.items.len();
+        let unsent = self.items.iter().position(|item| !item.sent);
+        self.sent = unsent.unwrap_or(self.items.len());
     }
 }
 
@@ -167,9 +166,16 @@ impl Item {
             id: fingerprint(&message),
             message: message.into(),
             tokens: None,
+            sent: false,
             ..self.clone()
         }
     }
+}
+
+/// How many items two lists begin with that are the same.
+fn common(old: &[Item], new: &[Item], same: impl Fn(&Item, &Item) -> bool) -> usize {
+    let pairs = old.iter().zip(new);
+    pairs.take_while(|(old, new)| same(old, new)).count()
 }
 
 /// A message without its pictures and with its text reworded; `None` where it has none.

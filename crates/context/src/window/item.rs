@@ -114,6 +114,7 @@ impl From<NewItem> for Item {
             region: new.region,
             turn: new.turn,
             tokens: new.tokens,
+            sent: false,
             block: None,
         }
     }
@@ -138,6 +139,8 @@ pub struct Item {
     pub turn: u32,
     /// Its tokens; `None` until the window is settled.
     pub(super) tokens: Option<u64>,
+    /// Whether a request held it as it stands.
+    pub(super) sent: bool,
     /// The module whose live block it is.
     pub(super) block: Option<BlockKind>,
 }

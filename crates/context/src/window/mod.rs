@@ -204,8 +204,15 @@ impl Window {
         &self.items
     }
 
-    /// The serialized messages of a request, without the signal. Cheap.
-    pub fn request_thread(&self) -> Snapshot {
+    /// The serialized messages of a request that is about to leave, without the signal. Cheap.
+    ///
+    /// From now on its items have been sent: an edit of one is remembered, and a view among them is
+    /// superseded, not replaced.
+    pub fn request_thread(&mut self) -> Snapshot {
+        for item in &mut self.items[self.sent..] {
+            item.sent = true;
+        }
+        self.sent = self.items.len();
         self.thread.snapshot()
     }
 
@@ -329,12 +336,6 @@ impl Window {
     /// Bytes of encoded pictures a request carries (R32).
     pub const fn picture_bytes(&self) -> u64 {
         self.picture_bytes
-    }
-
-    /// Says that all items stand in a request that has left: from now on a view of theirs is
-    /// superseded, not replaced.
-    pub const fn mark_sent(&mut self) {
-        self.sent = self.items.len();
     }
 
     /// The act that broke the prefix since this was last asked; of several the one that did so

@@ -61,10 +61,11 @@ impl Window {
             self.enter(view);
             return Ok(Opened::Fresh(id));
         };
-        if index >= self.sent {
+        if !self.items[index].sent {
             let mut items = self.items.clone();
             items[index] = view;
-            self.replace_unsent(items);
+            // No request held it, so this is no act that any request would show.
+            self.replace_items(items, Rewrite::CloseView);
             return Ok(Opened::Replaced(id));
         }
         let bare = without_pictures(&self.items[index].message, reworded)?;
@@ -72,19 +73,9 @@ impl Window {
         if let Some(bare) = bare {
             let mut items = self.items.clone();
             items[index] = items[index].with(bare);
-            let sent = self.sent;
             self.replace_items(items, Rewrite::SupersededPicture);
-            self.sent = sent;
         }
         self.enter(view);
         Ok(Opened::Superseded(id))
-    }
-
-    /// Puts other items behind what was sent: no act, since no request held them.
-    fn replace_unsent(&mut self, items: Vec<Item>) {
-        let (sent, rewritten) = (self.sent, self.rewritten);
-        self.replace_items(items, Rewrite::CloseView);
-        self.sent = sent;
-        self.rewritten = rewritten;
     }
 }
