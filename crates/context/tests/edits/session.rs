@@ -1,39 +1,31 @@
-//! Random sessions of turns, refreshes, evictions, archivals and compactions, held to the
-//! invariants of 02 §12 after every step.
-//!
-//! 256 sessions; 10,000 where `GG_LONG` is set.
+//! A session under test: the window, and what the obvious bookkeeping says of it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use context::autoload::{self, Loaded};
-use context::compaction::{
-    Answer, CompactCall, Compaction, CompactionStrategy, Due, Material, Policy, Relief, apply,
-    file_view, handoff,
-};
+use context::compaction::{Answer, CompactCall, Material, apply, file_view};
 use context::managed::{archive, evict, turn_header};
 use context::prompts::{self, Unread};
-use context::signal::{self, SignalPolicy};
 use context::tokens;
 use context::window::{
-    BlockKind, Cursor, Item, NewItem, Region, Retention, Row, TurnRange, Window, working_window,
+    BlockKind, Cursor, Item, NewItem, Region, Retention, Row, TurnRange, Window,
 };
-use proptest::prelude::*;
 use vocab::band::{Band, BandTokens};
 use vocab::ids::{CallId, MessageId};
 use vocab::message::{Image, ImageFormat, Message, Role, ToolCall};
-use vocab::rewrite::Rewrite;
-use vocab::tools::ToolName;
 
-const TOOLSET: &str = r#"[{"type":"function","function":{"name":"list_dir"}}]"#;
-const PATHS: [&str; 3] = ["src/a.rs", "b.md", "picture.png"];
-const RENDERS: &str = "gg's own templates render";
-const LABELS: [&str; 2] = ["plan", "chart"];
+pub(crate) const TOOLSET: &str = r#"[{"type":"function","function":{"name":"list_dir"}}]"#;
+pub(crate) const PATHS: [&str; 3] = ["src/a.rs", "b.md", "picture.png"];
+pub(crate) const RENDERS: &str = "gg's own templates render";
+pub(crate) const LABELS: [&str; 2] = ["plan", "chart"];
 
 /// What one call of a turn answers.
 #[derive(Clone, Copy, Debug)]
-enum Called {
+pub(crate) enum Called {
     Output,
+    /// About 300 tokens of it.
+    Long,
     File(usize),
     Picture,
     Skill,
@@ -41,68 +33,19 @@ enum Called {
 
 /// A call on the window, made in the middle of a turn.
 #[derive(Clone, Debug)]
-enum Act {
+pub(crate) enum Act {
     Evict(Option<usize>),
     Archive(Vec<(u32, u32)>),
 }
 
-#[derive(Clone, Debug)]
-enum Step {
-    Turn(Vec<Called>, Option<Act>, Vec<Called>),
-    Prose(bool),
-    Block(BlockKind, Option<u8>),
-    View(usize, bool),
-    Docs(u8),
-    Compact(u8, usize, usize),
-    Signal(f64),
-    Strip,
-    Request,
-}
-
-fn called() -> impl Strategy<Value = Called> {
-    prop_oneof![
-        3 => Just(Called::Output),
-        3 => (0..PATHS.len()).prop_map(Called::File),
-        1 => Just(Called::Picture),
-        1 => Just(Called::Skill),
-    ]
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    let range = (1..20_u32, 0..4_u32).prop_map(|(from, more)| (from, from + more));
-    prop_oneof![
-        proptest::option::of(0..PATHS.len()).prop_map(Act::Evict),
-        proptest::collection::vec(range, 1..4).prop_map(Act::Archive),
-    ]
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let calls = || proptest::collection::vec(called(), 0..3);
-    let block = proptest::sample::select(BlockKind::ALL.to_vec());
-    prop_oneof![
-        8 => (calls(), proptest::option::weighted(0.4, act()), calls())
-            .prop_map(|(before, act, after)| Step::Turn(before, act, after)),
-        1 => any::<bool>().prop_map(Step::Prose),
-        2 => (block, proptest::option::weighted(0.8, 0..3_u8))
-            .prop_map(|(kind, text)| Step::Block(kind, text)),
-        2 => (0..LABELS.len(), any::<bool>()).prop_map(|(label, picture)| Step::View(label, picture)),
-        1 => (0..3_u8).prop_map(Step::Docs),
-        1 => (0..4_u8, 0..2_usize, 0..3_usize)
-            .prop_map(|(answer, docs, files)| Step::Compact(answer, docs, files)),
-        1 => (0.0..100.0).prop_map(Step::Signal),
-        1 => Just(Step::Strip),
-        5 => Just(Step::Request),
-    ]
-}
-
-fn user(text: &str) -> Message {
+pub(crate) fn user(text: &str) -> Message {
     Message::User {
         text: text.into(),
         images: Vec::new(),
     }
 }
 
-fn picture(byte: u8) -> Image {
+pub(crate) fn picture(byte: u8) -> Image {
     Image {
         format: ImageFormat::Png,
         bytes: vec![byte; 7].into(),
@@ -111,27 +54,27 @@ fn picture(byte: u8) -> Image {
 }
 
 /// A session: the window, and what the obvious bookkeeping says of it.
-struct Session {
-    window: Window,
-    headers: bool,
-    turn: u32,
+pub(crate) struct Session {
+    pub(crate) window: Window,
+    pub(crate) headers: bool,
+    pub(crate) turn: u32,
     /// Numbers texts and calls, so that each is the only one of its kind.
-    next: u32,
+    pub(crate) next: u32,
     /// Texts of pinned items, blocks aside, each with its pictures: none may ever be lost.
-    pinned: Vec<(String, usize)>,
-    blocks: BTreeMap<u8, String>,
-    before: Vec<u8>,
-    cursor: Cursor,
-    rows: Vec<Row>,
-    reported: HashSet<MessageId>,
+    pub(crate) pinned: Vec<(String, usize)>,
+    pub(crate) blocks: BTreeMap<u8, String>,
+    pub(crate) before: Vec<u8>,
+    pub(crate) cursor: Cursor,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) reported: HashSet<MessageId>,
     /// Every call there was.
-    calls: Vec<CallId>,
+    pub(crate) calls: Vec<CallId>,
 }
 
 impl Session {
-    fn open(files: usize, locked: bool, headers: bool) -> Self {
+    pub(crate) fn open(limit: u64, files: usize, locked: bool, headers: bool) -> Self {
         let mut session = Self {
-            window: Window::new(2_000, TOOLSET),
+            window: Window::new(limit, TOOLSET),
             headers,
             turn: 0,
             next: 0,
@@ -170,19 +113,22 @@ impl Session {
         session
     }
 
-    fn text(&mut self, kind: &str) -> String {
+    pub(crate) fn text(&mut self, kind: &str) -> String {
         self.next += 1;
         format!("{kind} number {} of the session", self.next)
     }
 
-    fn result(&mut self, id: &str, called: Called) {
+    pub(crate) fn result(&mut self, id: &str, called: Called) {
         let (band, selector, retention) = match called {
-            Called::Output => (Band::ToolOutput, None, Retention::Ephemeral),
+            Called::Output | Called::Long => (Band::ToolOutput, None, Retention::Ephemeral),
             Called::File(path) => (Band::FileView, Some(PATHS[path]), Retention::Ephemeral),
             Called::Picture => (Band::FileView, Some(PATHS[2]), Retention::Ephemeral),
             Called::Skill => (Band::Skill, Some("csv"), Retention::Pinned),
         };
         let mut text = self.text(band.as_str());
+        if let Called::Long = called {
+            text.push_str(&" again and again".repeat(100));
+        }
         if self.headers {
             text = format!("{}{text}", turn_header(self.turn, tokens::count(&text)));
         }
@@ -210,7 +156,7 @@ impl Session {
         });
     }
 
-    fn turn(&mut self, ahead: &[Called], act: Option<&Act>, behind: &[Called]) {
+    pub(crate) fn turn(&mut self, ahead: &[Called], act: Option<&Act>, behind: &[Called]) {
         let count = ahead.len() + usize::from(act.is_some()) + behind.len();
         let ids: Vec<_> = (0..count)
             .map(|call| format!("call-{}-{call}", self.next))
@@ -249,7 +195,7 @@ impl Session {
         self.turn += 1;
     }
 
-    fn evict(&mut self, path: Option<usize>) {
+    pub(crate) fn evict(&mut self, path: Option<usize>) {
         let (before, total) = (self.window.ids(), self.window.breakdown().1);
         let open = |window: &Window, pinned: bool| {
             let items = window.items().iter();
@@ -273,7 +219,7 @@ impl Session {
         assert_eq!(evicted.first_index, first_change(&before, &self.window));
     }
 
-    fn archive(&mut self, ranges: &[(u32, u32)]) {
+    pub(crate) fn archive(&mut self, ranges: &[(u32, u32)]) {
         let ranges: Vec<TurnRange> = ranges.iter().map(|(from, to)| *from..=*to).collect();
         let asked = |turn: u32| turn != self.turn && ranges.iter().any(|it| it.contains(&turn));
         let (before, total) = (self.window.ids(), self.window.breakdown().1);
@@ -312,7 +258,7 @@ impl Session {
         assert_eq!(archived.first_index, first_change(&before, &self.window));
     }
 
-    fn view(&mut self, label: usize, with_picture: bool) {
+    pub(crate) fn view(&mut self, label: usize, with_picture: bool) {
         let text = self.text("view");
         let images = if with_picture {
             vec![picture(4)]
@@ -345,7 +291,7 @@ impl Session {
         assert_eq!(live, [text], "one live copy a label");
     }
 
-    fn compact(&mut self, answer: u8, docs: usize, files: usize) {
+    pub(crate) fn compact(&mut self, answer: u8, docs: usize, files: usize) {
         let answer = match answer {
             0 => Answer::Prose("what was done".to_owned()),
             1 => Answer::Compact(CompactCall {
@@ -411,7 +357,7 @@ impl Session {
     }
 
     /// What a boundary does before a request leaves, and all that must hold of it.
-    fn request(&mut self) {
+    pub(crate) fn request(&mut self) {
         let act = self.window.take_rewritten();
         let now = self.window.request_thread().to_vec();
         assert!(
@@ -444,7 +390,7 @@ impl Session {
     }
 
     /// What holds after every step.
-    fn check(&mut self) {
+    pub(crate) fn check(&mut self) {
         let (bands, total) = self.window.breakdown();
         let mut sums = BandTokens::default();
         sums.add(Band::System, tokens::count(TOOLSET));
@@ -517,7 +463,7 @@ impl Session {
     }
 }
 
-fn pinned(window: &Window) -> Vec<(Item, String)> {
+pub(crate) fn pinned(window: &Window) -> Vec<(Item, String)> {
     let items = window.items().iter().filter(|item| !item.is_ephemeral());
     items
         .map(|item| (item.clone(), item.message.text().to_owned()))
@@ -525,7 +471,7 @@ fn pinned(window: &Window) -> Vec<(Item, String)> {
 }
 
 /// The first message of a request that is no longer what it was.
-fn first_change(before: &[MessageId], window: &Window) -> Option<usize> {
+pub(crate) fn first_change(before: &[MessageId], window: &Window) -> Option<usize> {
     let after = window.ids();
     let same = before.iter().zip(&after).take_while(|(a, b)| a == b);
     let kept = same.count();
@@ -535,7 +481,7 @@ fn first_change(before: &[MessageId], window: &Window) -> Option<usize> {
 
 /// What the strictest server demands: each call answered, in order, before anything else is said,
 /// and no answer to what was not called.
-fn strictly_paired(window: &Window) {
+pub(crate) fn strictly_paired(window: &Window) {
     let mut open: Vec<_> = Vec::new();
     for item in window.items() {
         if let Some(call) = item.message.answers() {
@@ -547,267 +493,4 @@ fn strictly_paired(window: &Window) {
         open.extend(item.message.calls().iter().map(|call| call.id.clone()));
     }
     assert!(open.is_empty(), "calls without an answer: {open:?}");
-}
-
-fn cases() -> ProptestConfig {
-    let long = std::env::var_os("GG_LONG").is_some();
-    ProptestConfig::with_cases(if long { 10_000 } else { 256 })
-}
-
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn whatever_is_done_to_a_window_its_promises_hold(
-        (files, locked, headers) in (0..3_usize, any::<bool>(), any::<bool>()),
-        steps in proptest::collection::vec(step(), 0..40),
-    ) {
-        let mut session = Session::open(files, locked, headers);
-        session.request();
-        for step in steps {
-            match step {
-                Step::Turn(ahead, act, behind) => session.turn(&ahead, act.as_ref(), &behind),
-                Step::Prose(notice) => {
-                    let said = Message::Assistant {
-                        text: Some(session.text("prose").into()),
-                        calls: Vec::new(),
-                        reasoning: None,
-                    };
-                    let turn = session.turn;
-                    session.window.push(NewItem::new(Band::Assistant, turn, said));
-                    if notice {
-                        let told = user(&session.text("notice"));
-                        session.window.push(NewItem::new(Band::System, turn, told));
-                    }
-                    session.turn += 1;
-                }
-                Step::Block(kind, text) => {
-                    let text = text.map(|text| format!("{} in state {text}", kind.band()));
-                    let was = session.blocks.get(&(kind as u8)).cloned();
-                    let turn = session.turn;
-                    let changed = session.window.refresh_block(
-                        kind,
-                        text.as_deref().map(Into::into),
-                        turn,
-                    );
-                    prop_assert_eq!(changed, was != text);
-                    match text {
-                        Some(text) => session.blocks.insert(kind as u8, text),
-                        None => session.blocks.remove(&(kind as u8)),
-                    };
-                }
-                Step::View(label, picture) => session.view(label, picture),
-                Step::Docs(name) => {
-                    let turn = session.turn;
-                    let text = session.text("documentation");
-                    session.window.push(NewItem {
-                        selector: Some(format!("gg.{name}").into()),
-                        ..NewItem::new(Band::DocsView, turn, user(&text))
-                    });
-                }
-                Step::Compact(answer, docs, files) => session.compact(answer, docs, files),
-                Step::Signal(threshold_percent) => {
-                    let (ids, sums) = (session.window.ids(), session.window.breakdown());
-                    let threads = ids.len() - usize::from(session.window.signal().is_some());
-                    let policy = SignalPolicy { threshold_percent, top_file_views: 2, evict: true, archive: true };
-                    signal::refresh(&mut session.window, &policy).unwrap();
-                    prop_assert_eq!(&session.window.ids()[..threads], &ids[..threads]);
-                    prop_assert_eq!(session.window.breakdown(), sums);
-                }
-                Step::Strip => {
-                    for (text, pictures) in &mut session.pinned {
-                        if std::mem::take(pictures) > 0 {
-                            *text = prompts::picture_removed(text).unwrap();
-                        }
-                    }
-                    session.window.strip_pictures(prompts::picture_removed).unwrap();
-                }
-                Step::Request => session.request(),
-            }
-            session.check();
-        }
-        session.request();
-        for strategy in [CompactionStrategy::HandoffSummarization, CompactionStrategy::HandoffCompaction] {
-            let ask = handoff::ask(&session.window, strategy, true).unwrap();
-            prop_assert!(ask.messages[1..].iter().all(|it| it.role() == Role::User));
-        }
-    }
-
-    /// Whatever size a turn and a summary are, a session ends by its turns or by a failure that is
-    /// named: no boundary is asked for twice in one place, and none follows the last failure.
-    #[test]
-    fn a_session_under_any_strategy_ends(
-        strategy in proptest::sample::select(CompactionStrategy::ALL.to_vec()),
-        headroom in 0.0..0.9_f64,
-        max_retries in 0..3_u64,
-        pinned in 0..1_200_u64,
-        turns in proptest::collection::vec((1..400_u64, 0..1_000_u64), 1..60),
-    ) {
-        let mut window = Window::new(working_window(1_500, None, Some(headroom)), "");
-        let sized = |band, turn, tokens| NewItem {
-            tokens: Some(tokens),
-            ..NewItem::new(band, turn, user("x"))
-        };
-        window.push(NewItem { retention: Retention::Pinned, ..sized(Band::UserPrompt, 0, pinned) });
-        let policy = Policy {
-            strategy,
-            headroom,
-            max_retries,
-            memory_calls: vec![ToolName::WriteMemory],
-        };
-        let mut compaction = Compaction::new(policy, window.limit());
-        let mut unrelieved = 0;
-        'session: for (turn, (work, summary)) in turns.into_iter().enumerate() {
-            let turn = u32::try_from(turn).unwrap() + 1;
-            let mut boundary = |window: &mut Window, compaction: &mut Compaction| {
-                let answer = Answer::Prose("s".to_owned());
-                apply(window, &answer, Material::default(), turn).unwrap();
-                window.push(sized(Band::History, turn, summary));
-                let (_, after) = window.breakdown();
-                let pinned = window.pinned_tokens();
-                let relief = compaction.applied(after, pinned);
-                unrelieved = if relief == Relief::Relieved { 0 } else { unrelieved + 1 };
-                assert!(unrelieved <= max_retries + 1);
-                assert_eq!(unrelieved == max_retries + 1, matches!(relief, Relief::Failed(_)));
-                relief
-            };
-            loop {
-                let (_, usage) = window.breakdown();
-                match compaction.check(usage, window.has_ephemeral()) {
-                    Due::Nothing | Due::Pinned => break,
-                    Due::Handoff => match boundary(&mut window, &mut compaction) {
-                        Relief::Relieved => break,
-                        Relief::Again => {}
-                        Relief::Failed(_) => break 'session,
-                    },
-                    Due::Instruct => {
-                        prop_assert!(compaction.is_pending());
-                        prop_assert_eq!(compaction.check(usage, true), Due::Nothing);
-                        if let Relief::Failed(_) = boundary(&mut window, &mut compaction) {
-                            break 'session;
-                        }
-                        prop_assert!(!compaction.is_pending());
-                        break;
-                    }
-                }
-            }
-            let (_, usage) = window.breakdown();
-            if usage < context::window::trigger(window.limit(), headroom) {
-                unrelieved = 0;
-            }
-            window.push(sized(Band::ToolOutput, turn, work));
-        }
-    }
-}
-
-/// F59: three calls of one reply whose results cross the threshold.
-#[test]
-fn results_that_cross_the_threshold_are_compacted_at_the_boundary_with_their_calls() {
-    let mut session = Session::open(1, true, false);
-    session.turn(&[Called::Output, Called::File(0), Called::Skill], None, &[]);
-    session.request();
-    session.compact(0, 0, 0);
-    session.check();
-    session.request();
-    let items = session.window.items();
-    assert!(items.iter().all(|it| it.message.role() == Role::User));
-    assert_eq!(session.window.take_rewritten(), None);
-}
-
-#[test]
-fn of_several_acts_the_one_that_broke_the_prefix_earliest_is_remembered() {
-    let mut session = Session::open(0, false, false);
-    for _ in 0..3 {
-        session.turn(&[Called::File(0), Called::File(1)], None, &[]);
-    }
-    session.request();
-    session.archive(&[(3, 3)]);
-    session.evict(Some(1));
-    assert_eq!(
-        session.window.take_rewritten(),
-        Some(Rewrite::EvictFileView)
-    );
-    assert_eq!(session.window.take_rewritten(), None);
-    session.evict(Some(1));
-    assert_eq!(session.window.take_rewritten(), None, "nothing was there");
-}
-
-#[test]
-fn a_superseded_view_is_rewritten_only_where_it_showed_a_picture() {
-    let mut session = Session::open(0, false, false);
-    session.view(0, false);
-    session.view(0, true);
-    assert_eq!(
-        session.window.items().len(),
-        2,
-        "an unsent copy is replaced"
-    );
-    session.request();
-    session.view(0, false);
-    session.check();
-    let act = session.window.take_rewritten();
-    assert_eq!(act, Some(Rewrite::SupersededPicture));
-    session.before.clear();
-    let [_, old, new] = session.window.items() else {
-        panic!("task, history, view");
-    };
-    assert_eq!((old.band, &old.selector), (Band::History, &None));
-    assert!(old.message.images().is_empty());
-    assert!(old.message.text().contains("the newest view of plan"));
-    assert_eq!(new.band, Band::TextView);
-    session.request();
-    session.view(0, false);
-    session.request();
-    assert_eq!(session.window.items().len(), 4);
-}
-
-#[test]
-fn a_view_is_replaced_in_place_until_a_request_holds_it_whatever_is_edited_before_it() {
-    let mut session = Session::open(0, false, false);
-    session.turn(&[Called::File(0)], None, &[]);
-    session.request();
-    session.view(0, true);
-    session.evict(None);
-    assert_eq!(
-        session.window.take_rewritten(),
-        Some(Rewrite::EvictFileView)
-    );
-    let items = session.window.items().len();
-    session.view(0, true);
-    session.check();
-    assert_eq!(session.window.items().len(), items);
-    assert_eq!(session.window.take_rewritten(), None);
-    session.compact(0, 0, 0);
-    session.view(1, false);
-    session.view(1, false);
-    assert_eq!(session.window.items().len(), 3, "task, summary, one view");
-}
-
-#[test]
-fn what_is_left_of_an_evicted_view_keeps_its_header() {
-    let mut session = Session::open(0, false, true);
-    session.turn(&[Called::File(1)], None, &[]);
-    session.evict(None);
-    let stub = session.window.items()[2].message.text();
-    let lines: Vec<_> = stub.lines().collect();
-    assert_eq!((lines.len(), lines[0], lines[2]), (4, "Turn #1", "----"));
-    let counted = tokens::count(lines[3]);
-    assert_eq!(lines[1], format!("{counted} tokens"));
-}
-
-/// F62: what the tools take is part of how full the window is.
-#[test]
-fn tool_schemas_count_in_fullness_and_cannot_be_compacted() {
-    let mut window = Window::new(4_000, "word ".repeat(3_900));
-    window.set_system("s");
-    let policy = Policy {
-        strategy: CompactionStrategy::SelfSummarization,
-        headroom: 0.1,
-        max_retries: 0,
-        memory_calls: Vec::new(),
-    };
-    let mut compaction = Compaction::new(policy, window.limit());
-    let (_, usage) = window.breakdown();
-    assert_eq!(compaction.check(usage, window.has_ephemeral()), Due::Pinned);
-    assert_eq!(window.pinned_tokens(), usage);
 }
