@@ -4,7 +4,13 @@
 //! Knows no actor, no network, no clock and no file: the agent's loop pushes what happened and
 //! takes what a request needs.
 
+pub mod autoload;
+pub mod compaction;
+pub mod managed;
 pub mod modules;
 pub mod prompts;
+pub mod reframe;
+pub mod repetition;
+pub mod signal;
 pub mod tokens;
 pub mod window;

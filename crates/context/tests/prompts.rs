@@ -1,6 +1,9 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
-use context::prompts::{self, PromptError, ReadFile, Shell, SystemContext};
+use context::prompts::{
+    self, AutoloadSection, CompactionSection, ManagedSection, PromptError, ReadFile, Shell,
+    SystemContext,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use vocab::operations::{EndingRole, OPERATIONS};
@@ -28,6 +31,15 @@ fn on() -> SystemContext {
             max_lines: 250,
             max_chars: 4096,
         }),
+        compaction: Some(CompactionSection {
+            compact: Some("compact"),
+            ..CompactionSection::default()
+        }),
+        managed: Some(ManagedSection {
+            evict: Some("evict_file_view"),
+            archive: Some("archive_thread"),
+        }),
+        autoload: Some(AutoloadSection { locked: true }),
         ..off()
     }
 }
@@ -53,6 +65,7 @@ fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
         section!(list_dir, false),
         section!(search, false),
         section!(shell, None),
+        section!(autoload, None),
     ]
 }
 
@@ -100,6 +113,93 @@ fn a_capability_contributes_its_lines_and_off_not_a_byte() {
         assert_eq!(added.len(), 1, "{name}");
         let expected = everything.replace(&format!("{}\n", added[0]), "");
         assert_eq!(render(&without), expected, "{name}");
+    }
+}
+
+/// Where the agent can free its window, or compaction does, the line that says nothing ever leaves
+/// it says so no more: that is all that differs besides their own lines.
+#[test]
+fn what_frees_a_window_contributes_its_line_and_takes_back_that_nothing_leaves() {
+    let nothing = render(&off());
+    let forever = " and nothing ever leaves it";
+    assert!(nothing.contains(forever));
+    let mut cases = Vec::new();
+    for compaction in compactions() {
+        let mut context = off();
+        context.compaction = Some(compaction);
+        cases.push(context);
+    }
+    for (evict, archive) in [(true, false), (false, true), (true, true)] {
+        let mut context = off();
+        context.managed = Some(ManagedSection {
+            evict: evict.then_some("evict_file_view"),
+            archive: archive.then_some("archive_thread"),
+        });
+        cases.push(context);
+    }
+    let mut added = Vec::new();
+    for context in cases {
+        let text = render(&context);
+        let base = nothing.replace(forever, "");
+        let lines: Vec<_> = text.lines().filter(|line| !base.contains(line)).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert_eq!(text.replace(&format!("{}\n", lines[0]), ""), base);
+        added.push(lines[0].to_owned());
+    }
+    for locked in [true, false] {
+        let mut context = off();
+        context.autoload = Some(AutoloadSection { locked });
+        let text = render(&context);
+        let line = text.lines().find(|line| !nothing.contains(line)).unwrap();
+        added.push(line.to_owned());
+    }
+    insta::assert_snapshot!(added.join("\n"));
+}
+
+fn compactions() -> [CompactionSection; 4] {
+    let none = CompactionSection::default();
+    [
+        CompactionSection {
+            prose: true,
+            ..none
+        },
+        CompactionSection {
+            compact: Some("compact"),
+            ..none
+        },
+        CompactionSection {
+            memories: true,
+            ..none
+        },
+        CompactionSection {
+            handoff: true,
+            ..none
+        },
+    ]
+}
+
+#[test]
+fn what_is_said_of_the_window_besides() {
+    let texts = [
+        prompts::handoff_system(),
+        prompts::handoff_instruction(None),
+        prompts::handoff_instruction(Some("compact")),
+        prompts::evicted_view(Some("src/a.rs")),
+        prompts::evicted_view(None),
+        prompts::superseded_picture("File: a.png", Some("a.png")),
+        prompts::superseded_picture("a picture", None),
+        prompts::repetition_notice("shell", 3, false),
+        prompts::repetition_notice("shell", 6, true),
+    ];
+    let texts: Vec<_> = texts.into_iter().map(Result::unwrap).collect();
+    insta::assert_snapshot!(texts.join("\n\n====\n\n"));
+}
+
+#[test]
+fn a_line_that_stands_for_a_view_is_one_line() {
+    for name in [None, Some("src/a.rs")] {
+        let stub = prompts::evicted_view(name).unwrap();
+        assert_eq!(stub.lines().count(), 1);
     }
 }
 
@@ -231,7 +331,10 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
     for name in ["this", "text"] {
         context[name] = Value::Null;
     }
-    for (name, source) in prompts::templates() {
+    // The other templates are rendered in every branch by tests of their own.
+    let whole = ["system_tool_calling", "missing_call", "picture_removed"];
+    let templates = prompts::templates().filter(|(name, _)| whole.contains(name));
+    for (name, source) in templates {
         for expression in expressions(source) {
             for path in expression.split_whitespace().filter(|word| is_path(word)) {
                 let pointer = format!("/{}", path.replace('.', "/"));
@@ -240,6 +343,17 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
                     "{name}: {{{{{expression}}}}}"
                 );
             }
+        }
+    }
+}
+
+/// Spelled for the arm an agent has, a call's name is a value of the context: a template that held
+/// it would say it to an agent that does not have the call.
+#[test]
+fn no_template_holds_the_name_of_a_tool() {
+    for (name, source) in prompts::templates() {
+        for tool in ToolName::ALL {
+            assert!(!source.contains(&format!("`{tool}`")), "{name}: {tool}");
         }
     }
 }

@@ -91,7 +91,7 @@ impl Turns {
 
     /// Sends the window as it stands; the request is on its way before the answer is awaited.
     fn ask(
-        &self,
+        &mut self,
         client: &Link<ProviderClient>,
         turn: u32,
     ) -> impl Future<Output = Result<Result<Completion, CallFailure>, MailboxError>> + use<> {

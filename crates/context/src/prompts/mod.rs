@@ -9,11 +9,20 @@
 
 mod context;
 mod template;
+mod window;
 
 use vocab::tools::EndingCall;
 
-pub use context::{ReadFile, Shell, SystemContext};
+pub use context::{
+    AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
+};
 use template::Embedded;
+pub use window::{
+    BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
+    compaction_instruction, compaction_note, compaction_restated, compaction_unread,
+    context_signal, evicted_view, handoff_instruction, handoff_system, headed, repetition_notice,
+    superseded_picture,
+};
 
 static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
     "system_tool_calling",
@@ -107,5 +116,6 @@ pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
 pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
         .into_iter()
+        .chain(window::ALL.iter().copied())
         .map(|template| (template.name, template.source))
 }

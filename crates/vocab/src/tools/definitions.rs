@@ -162,7 +162,7 @@ pub fn definition(tool: ToolName, variants: Variants) -> Option<Definition> {
                 &["command"],
             )
         }
-        _ => return None,
+        tool => super::context::parts(tool)?,
     };
     Some(Definition {
         name: tool.as_str(),

@@ -1,11 +1,13 @@
 //! Tools by name, and what a tool-calling model is told of each.
 
+mod context;
 mod definitions;
 mod endings;
 
 use crate::capability::CapabilityId;
 use crate::words::words;
 
+pub use context::{MAX_ARCHIVE_MATCHES, MAX_ARCHIVE_RANGES, MAX_COMPACT_FILES};
 pub use definitions::{
     Definition, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Variants, definition,
 };
