@@ -134,6 +134,7 @@ impl Profile {
         Variants {
             read: self.read(),
             shell: self.shell(),
+            ..Variants::default()
         }
     }
 }

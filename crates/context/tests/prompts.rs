@@ -207,6 +207,7 @@ fn a_first_request_with_every_tool_stays_small() {
             max_lines: 250,
             max_chars: 4096,
         }),
+        ..Variants::default()
     };
     let tools = ToolName::ALL
         .iter()

@@ -10,6 +10,7 @@ pub mod band;
 pub mod capability;
 pub mod failure;
 pub mod ids;
+pub mod knowledge;
 pub mod message;
 pub mod operations;
 pub mod outcome;
