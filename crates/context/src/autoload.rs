@@ -94,7 +94,7 @@ mod tests {
             bytes: vec![1].into(),
             dimensions: None,
         };
-        let mut window = Window::new(1000, "");
+        let mut window = Window::new(1000, "", provider::request::Shape::Bare);
         let files = vec![
             loaded("spec \"1\".md", None),
             loaded("mock.png", Some(picture)),

@@ -58,7 +58,7 @@ mod tests {
     use crate::window::{NewItem, Region, Window};
 
     fn shown(new: NewItem) -> String {
-        let mut window = Window::new(1, "");
+        let mut window = Window::new(1, "", provider::request::Shape::Bare);
         window.push(new);
         reframed(&window.items()[0]).unwrap().text().to_owned()
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn pictures_stay_beside_the_text() {
-        let mut window = Window::new(1, "");
+        let mut window = Window::new(1, "", provider::request::Shape::Bare);
         let picture = Image {
             format: ImageFormat::Png,
             bytes: vec![1].into(),

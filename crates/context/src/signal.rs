@@ -136,7 +136,7 @@ mod tests {
 
     /// 800 of 1000 tokens.
     fn full() -> Window {
-        let mut window = Window::new(1000, "");
+        let mut window = Window::new(1000, "", provider::request::Shape::Bare);
         window.push(item(Band::UserPrompt, None, 1));
         window.push(NewItem {
             retention: Retention::Pinned,
@@ -181,7 +181,7 @@ mod tests {
                 .unwrap()
                 .contains("Top")
         );
-        let mut window = Window::new(10, "");
+        let mut window = Window::new(10, "", provider::request::Shape::Bare);
         window.push(NewItem {
             retention: Retention::Pinned,
             ..item(Band::FileView, Some("spec.md"), 10)
@@ -205,7 +205,7 @@ mod tests {
             refresh(&mut window, &policy).unwrap();
             assert_eq!(window.signal().is_some(), shown, "{threshold_percent}");
         }
-        let mut empty = Window::new(1000, "");
+        let mut empty = Window::new(1000, "", provider::request::Shape::Bare);
         let always = SignalPolicy {
             threshold_percent: 0.0,
             ..ALL

@@ -55,6 +55,16 @@ impl Arguments {
             .filter(|value| !value.is_null())
     }
 
+    /// Whether a member is written as `null`, which else reads as if it were absent.
+    pub fn is_null(&self, key: &str) -> bool {
+        self.members.get(key).is_some_and(Value::is_null)
+    }
+
+    /// Adds what a caller found wrong itself, as a part of the sentence.
+    pub fn fault(&mut self, fault: impl Into<String>) {
+        self.faults.push(fault.into());
+    }
+
     /// A text, where there is one.
     pub fn optional_text(&mut self, key: &str) -> Option<String> {
         match self.take(key)? {
@@ -123,6 +133,41 @@ impl Arguments {
             }
         }
         texts
+    }
+
+    /// A list of texts, none blank, that has to be there; it may be empty.
+    pub fn list(&mut self, key: &str) -> Vec<String> {
+        if self.members.get(key).is_none_or(Value::is_null) {
+            self.faults.push(format!("`{key}` is missing"));
+        }
+        self.texts(key)
+    }
+
+    /// A list of texts, none blank, that has to be there and hold at least one.
+    pub fn filled_list(&mut self, key: &str) -> Vec<String> {
+        let faults = self.faults.len();
+        let texts = self.list(key);
+        if texts.is_empty() && self.faults.len() == faults {
+            self.faults
+                .push(format!("`{key}` is empty; give at least one"));
+        }
+        texts
+    }
+
+    /// `oldString`, which is not empty, and `newString`, which is another text.
+    pub fn replacement(&mut self) -> (String, String) {
+        let faults = self.faults.len();
+        let (old, new) = (self.text("oldString"), self.text("newString"));
+        if self.faults.len() == faults {
+            if old.is_empty() {
+                self.faults
+                    .push("`oldString` is empty; give the text to replace".to_owned());
+            } else if old == new {
+                self.faults
+                    .push("`oldString` and `newString` are equal".to_owned());
+            }
+        }
+        (old, new)
     }
 
     /// A list that has to be there and hold at least one pair of whole numbers from 1, each in

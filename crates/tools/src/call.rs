@@ -159,22 +159,12 @@ impl Arguments {
 
     fn edit(&mut self) -> EditFile {
         let path = self.path("path");
-        let faults = self.faults.len();
-        let edit = EditFile {
+        let (old_string, new_string) = self.replacement();
+        EditFile {
             path,
-            old_string: self.text("oldString"),
-            new_string: self.text("newString"),
-        };
-        if self.faults.len() == faults {
-            if edit.old_string.is_empty() {
-                self.faults
-                    .push("`oldString` is empty; give the text to replace".to_owned());
-            } else if edit.old_string == edit.new_string {
-                self.faults
-                    .push("`oldString` and `newString` are equal".to_owned());
-            }
+            old_string,
+            new_string,
         }
-        edit
     }
 
     fn timeout(&mut self, key: &str) -> Duration {

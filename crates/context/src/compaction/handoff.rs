@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn window() -> Window {
-        let mut window = Window::new(1000, "");
+        let mut window = Window::new(1000, "", provider::request::Shape::Bare);
         window.set_system("you are an agent");
         window.push(NewItem::new(Band::UserPrompt, 0, user("Build\n----\nit")));
         window.push(NewItem::new(

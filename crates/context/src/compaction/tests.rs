@@ -146,7 +146,11 @@ fn a_failure_says_whether_the_pinned_part_alone_fills_the_window() {
 #[test]
 fn a_pinned_part_over_the_threshold_fails_after_the_retries_and_never_loops() {
     for strategy in [SelfSummarization, SelfCompaction, HandoffSummarization] {
-        let mut window = Window::new(working_window(8_000, None, Some(0.1)), "");
+        let mut window = Window::new(
+            working_window(8_000, None, Some(0.1)),
+            "",
+            provider::request::Shape::Bare,
+        );
         let message = Message::User {
             text: "spec".into(),
             images: Vec::new(),
@@ -195,7 +199,11 @@ fn a_pinned_part_over_the_threshold_fails_after_the_retries_and_never_loops() {
 /// F61: only gg's own estimate is asked; what a provider reports has no way in.
 #[test]
 fn the_trigger_follows_the_estimate() {
-    let mut window = Window::new(working_window(200_000, None, Some(0.2)), "");
+    let mut window = Window::new(
+        working_window(200_000, None, Some(0.2)),
+        "",
+        provider::request::Shape::Bare,
+    );
     window.push(NewItem {
         tokens: Some(20_000),
         ..NewItem::new(
@@ -232,7 +240,7 @@ fn instructions_and_their_restatements() {
 fn a_boundary_without_a_summary_says_so_and_a_fallback_is_flagged() {
     let mut texts = Vec::new();
     for (answer, fallback) in [(Answer::Memories, false), (Answer::Fallback, true)] {
-        let mut window = Window::new(10, "");
+        let mut window = Window::new(10, "", provider::request::Shape::Bare);
         let material = Material {
             memories: !fallback,
             unread: vec![Unread {
@@ -255,7 +263,7 @@ fn a_boundary_without_a_summary_says_so_and_a_fallback_is_flagged() {
 fn a_file_read_anew_is_headed_and_can_be_evicted() {
     let view = file_view("a.rs", None, "fn a() {}\n", None, 4).unwrap();
     assert_eq!(view.message.text(), "File: a.rs\n----\nfn a() {}\n");
-    let mut window = Window::new(10, "");
+    let mut window = Window::new(10, "", provider::request::Shape::Bare);
     let material = Material {
         files: vec![view],
         ..Material::default()

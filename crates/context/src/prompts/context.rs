@@ -7,6 +7,8 @@ use serde::Serialize;
 use vocab::operations::EndingRole;
 use vocab::tools::EndingCall;
 
+use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
 /// Nothing here may differ between two runs of one configuration: no path, id or date.
@@ -37,6 +39,12 @@ pub struct SystemContext {
     pub managed: Option<ManagedSection>,
     /// How the files it opens on stand in its window, where there are some.
     pub autoload: Option<AutoloadSection>,
+    /// The task list, where on.
+    pub tasks: Option<TasksSection>,
+    /// Memories, where the agent holds some.
+    pub memories: Option<MemoriesSection>,
+    /// Skills, where there are some to read.
+    pub skills: Option<SkillsSection>,
 }
 
 impl SystemContext {
@@ -55,6 +63,9 @@ impl SystemContext {
             compaction: None,
             managed: None,
             autoload: None,
+            tasks: None,
+            memories: None,
+            skills: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
 mod context;
+mod knowledge;
 mod template;
 mod window;
 
@@ -15,6 +16,10 @@ use vocab::tools::EndingCall;
 
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
+};
+pub use knowledge::{
+    MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
+    task_list,
 };
 use template::Embedded;
 pub use window::{
@@ -117,5 +122,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
         .into_iter()
         .chain(window::ALL.iter().copied())
+        .chain(knowledge::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -249,7 +249,7 @@ fn what_is_left_of_an_evicted_view_keeps_its_header() {
 /// F62: what the tools take is part of how full the window is.
 #[test]
 fn tool_schemas_count_in_fullness_and_cannot_be_compacted() {
-    let mut window = Window::new(4_000, "word ".repeat(3_900));
+    let mut window = Window::new(4_000, "word ".repeat(3_900), provider::request::Shape::Bare);
     window.set_system("s");
     let policy = Policy {
         strategy: CompactionStrategy::SelfSummarization,

@@ -74,7 +74,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn open(limit: u64, files: usize, locked: bool, headers: bool) -> Self {
         let mut session = Self {
-            window: Window::new(limit, TOOLSET),
+            window: Window::new(limit, TOOLSET, provider::request::Shape::Bare),
             headers,
             turn: 0,
             next: 0,

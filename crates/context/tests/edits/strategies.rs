@@ -27,7 +27,7 @@ proptest! {
         pinned in 0..1_200_u64,
         turns in proptest::collection::vec((1..400_u64, 0..1_000_u64), 1..60),
     ) {
-        let mut window = Window::new(working_window(1_500, None, Some(headroom)), "");
+        let mut window = Window::new(working_window(1_500, None, Some(headroom)), "", provider::request::Shape::Bare);
         let sized = |band, turn, tokens| NewItem {
             tokens: Some(tokens),
             ..NewItem::new(band, turn, user("x"))

@@ -3,6 +3,9 @@
 mod context;
 mod definitions;
 mod endings;
+mod memories;
+mod skills;
+mod tasks;
 
 use crate::capability::CapabilityId;
 use crate::words::words;
