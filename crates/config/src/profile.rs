@@ -151,6 +151,7 @@ impl Profile {
         Variants {
             read: self.read(),
             shell: self.shell(),
+            ..Variants::default()
         }
     }
 }

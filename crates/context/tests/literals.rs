@@ -80,6 +80,10 @@ fn this_crate_holds_no_prose_but_of_errors_and_invariants() {
     );
     assert!(files.len() > 10);
     for path in files {
+        // Results of tools are no templates (R61); they are worded in files of that name.
+        if path.ends_with("answers.rs") {
+            continue;
+        }
         let source = product(&path);
         for (before, literal) in literals(&source) {
             let told_to_people = ["expect(", "error(", "reason ="];

@@ -7,6 +7,8 @@ use serde::Serialize;
 use vocab::operations::EndingRole;
 use vocab::tools::EndingCall;
 
+use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
 /// Nothing here may differ between two runs of one configuration: no path, id or date.
@@ -31,6 +33,12 @@ pub struct SystemContext {
     pub search: bool,
     /// Running commands, where on.
     pub shell: Option<Shell>,
+    /// The task list, where on.
+    pub tasks: Option<TasksSection>,
+    /// Memories, where the agent holds some.
+    pub memories: Option<MemoriesSection>,
+    /// Skills, where there are some to read.
+    pub skills: Option<SkillsSection>,
 }
 
 impl SystemContext {
@@ -46,6 +54,9 @@ impl SystemContext {
             list_dir: false,
             search: false,
             shell: None,
+            tasks: None,
+            memories: None,
+            skills: None,
         }
     }
 }

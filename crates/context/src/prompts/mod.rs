@@ -8,11 +8,16 @@
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
 mod context;
+mod knowledge;
 mod template;
 
 use vocab::tools::EndingCall;
 
 pub use context::{ReadFile, Shell, SystemContext};
+pub use knowledge::{
+    MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
+    task_list,
+};
 use template::Embedded;
 
 static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
@@ -107,5 +112,6 @@ pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
 pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
         .into_iter()
+        .chain(knowledge::ALL)
         .map(|template| (template.name, template.source))
 }
