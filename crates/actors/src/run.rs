@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use config::Launch;
 use config::limits::Limits;
-use config::profile::LoopKnobs;
+use config::profile::{LoopKnobs, Profile};
 use context::prompts;
+use context::window::working_window;
 use provider::openrouter::{AttemptLimits, Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
@@ -231,6 +232,7 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
         commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
+        model_prices: launch.model_prices.clone(),
         limits: limits.clone(),
     })));
     voice.log(
@@ -331,7 +333,7 @@ fn start_clients(
         .capability_set
         .agents
         .iter()
-        .map(|profile| &profile.model_id);
+        .flat_map(Profile::models);
     let mut clients = HashMap::new();
     for model in bound {
         if clients.contains_key(model) {
@@ -373,11 +375,15 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: launch
-            .model_windows
-            .get(&profile.model_id)
-            .copied()
-            .unwrap_or_default(),
+        window_limit: working_window(
+            launch
+                .model_windows
+                .get(&profile.model_id)
+                .copied()
+                .unwrap_or_default(),
+            profile.window_override(),
+            profile.compaction().map(|policy| policy.headroom),
+        ),
         profile,
     }
 }

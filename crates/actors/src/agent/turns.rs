@@ -10,7 +10,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, PromptError};
+use context::modules::ModuleKind;
+use context::prompts::{self, AutoloadSection, PromptError, SystemContext};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -146,6 +147,7 @@ impl Turns {
             surface.toolset.json.get(),
             Shape::of(&spec.profile.model_id),
         );
+        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
         Self {
             spec,
             shared,
@@ -158,7 +160,7 @@ impl Turns {
             discarded: Discarded::default(),
             rewritten: None,
             reasked: false,
-            upkeep: Upkeep::default(),
+            upkeep,
             settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
@@ -173,6 +175,9 @@ impl Turns {
                 error: Some(format!("the system prompt does not render: {error}")),
                 ..LoopEnd::of(EndStatus::InternalError)
             };
+        }
+        if let ControlFlow::Break(end) = self.open_files().await {
+            return end;
         }
         let permit = self.acquire().await;
         let end = loop {
@@ -189,7 +194,7 @@ impl Turns {
     }
 
     /// The events an incarnation opens with (06 §1, rule 2).
-    fn announce(&self) {
+    fn announce(&mut self) {
         let spec = &self.spec;
         let voice = &self.links.voice;
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
@@ -205,6 +210,8 @@ impl Turns {
             window_limit: spec.window_limit,
         })));
         let modules = self.shared.opening_roster();
+        let archive = modules.iter().find(|row| row.kind == ModuleKind::Archive);
+        self.upkeep.archive_store = archive.and_then(|row| row.store.clone());
         voice.say(Event::AgentModules(AgentModules {
             modules: modules
                 .into_iter()
@@ -212,6 +219,9 @@ impl Turns {
                 .collect(),
         }));
         voice.say(Event::AgentSurface(self.surface.event()));
+        if let Some(state) = self.archive_state() {
+            voice.say(state);
+        }
         voice
             .telemetry
             .tell(crate::messages::KeepAgent(journal_row(spec, None)));
@@ -220,8 +230,18 @@ impl Turns {
     /// The system slot and the task: turn 0.
     fn open_window(&mut self) -> Result<(), PromptError> {
         let profile = &self.spec.profile;
+        let opens = !self.shared.launch.spec_files.is_empty();
+        let context = SystemContext {
+            autoload: profile
+                .autoload()
+                .filter(|_| opens)
+                .map(|policy| AutoloadSection {
+                    locked: policy.locked,
+                }),
+            ..self.surface.prompt_context(&self.spec)
+        };
         let system = prompts::system(
-            &self.surface.prompt_context(&self.spec),
+            &context,
             profile.custom_instructions.as_deref(),
             profile.system_prompt.as_deref(),
         )?;
@@ -351,6 +371,7 @@ impl Turns {
             self.streak = consecutive_errors;
         }
         let discarded = std::mem::take(&mut self.discarded);
+        self.report_archive(turn);
         self.links.supervisor.tell(RecordTurn {
             agent: self.spec.id.clone(),
             verdict,
