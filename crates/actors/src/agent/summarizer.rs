@@ -48,7 +48,7 @@ impl Turns {
             let asked = handoff::ask(&self.window, summarizer.strategy, sees);
             let asked = self.rendered(turn, asked)?;
             let pictures = asked.messages.iter().any(|it| !it.images().is_empty());
-            let (request, record) = self.handoff_request(&summarizer, asked);
+            let (request, record) = Self::handoff_request(&summarizer, asked);
             let call = Complete {
                 role: RequestRole::Compaction,
                 agent: self.spec.id.clone(),
@@ -124,10 +124,8 @@ impl Turns {
         }
     }
 
-    /// The request, and the journal's record of it. It repeats nothing of the agent's own, so the
-    /// journal gets all of it, and all of the agent's next one.
+    /// The request, and the journal's record of it, which repeats nothing of another.
     fn handoff_request(
-        &mut self,
         summarizer: &Summarizer,
         asked: handoff::Ask,
     ) -> (ModelRequest, RequestRecord) {
@@ -137,7 +135,6 @@ impl Turns {
             thread.push(message);
         }
         let offered = Arc::new(toolset(&asked.tools));
-        self.journaled = context::window::Cursor::default();
         let record = RequestRecord {
             role: RequestRole::Compaction,
             shape: match asked.choice {
