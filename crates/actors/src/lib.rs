@@ -13,6 +13,7 @@ pub mod flow;
 mod late_prices;
 pub mod launch;
 pub mod link;
+pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
 mod nets;
@@ -23,6 +24,7 @@ pub mod run;
 pub mod scheduler;
 mod shared;
 mod signals;
+mod skills;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;
