@@ -4,13 +4,16 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod compacting;
 mod ending;
 mod model_turn;
+mod preparation;
 mod records;
 mod spending;
 mod surface;
 mod tool_turn;
 mod turns;
+mod upkeep;
 
 use std::path::PathBuf;
 use std::sync::Arc;

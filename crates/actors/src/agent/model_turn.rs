@@ -22,7 +22,6 @@ use vocab::band::Band;
 use vocab::ids::MessageId;
 use vocab::message::{Message, ToolCall};
 use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
-use vocab::rewrite::Rewrite;
 use vocab::usage::Figure;
 
 use super::LoopEnd;
@@ -95,13 +94,16 @@ impl Turns {
         client: &Link<ProviderClient>,
         turn: u32,
     ) -> impl Future<Output = Result<Result<Completion, CallFailure>, MailboxError>> + use<> {
+        // An act that no answered request has shown yet is still news.
+        let rewritten = self.window.take_rewritten();
+        self.rewritten = self.rewritten.or(rewritten);
         client.ask(Complete {
             agent: self.spec.id.clone(),
             profile: self.spec.profile.slug.clone(),
             turn,
             request: ModelRequest {
                 thread: self.window.request_thread(),
-                signal: None,
+                signal: self.window.signal().map(|it| Message::clone(it)),
                 toolset: Arc::clone(&self.surface.toolset),
                 tool_choice: ToolChoice::Auto,
                 rewritten: self.rewritten,
@@ -146,7 +148,6 @@ impl Turns {
 
     fn strip_pictures(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         self.surface.files.attach_images = false;
-        self.rewritten = Some(Rewrite::PicturesRefused);
         match self.window.strip_pictures(prompts::picture_removed) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -375,6 +376,7 @@ impl Turns {
             );
         }
         if error.is_reasked() {
+            self.reasked = true;
             return ControlFlow::Continue(());
         }
         let status = match error_type {

@@ -25,6 +25,7 @@ use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
 
 use super::surface::{self, Surface};
+use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::messages::{Acquire, Boundary, RecordTurn, Room};
@@ -51,6 +52,10 @@ pub(crate) struct Turns {
     pub(super) discarded: Discarded,
     /// What has changed messages that the last request sent.
     pub(super) rewritten: Option<Rewrite>,
+    /// Whether the coming request is the last one again.
+    pub(super) reasked: bool,
+    /// How it lives within its window.
+    pub(super) upkeep: Upkeep,
     /// How its requests are made.
     pub(super) settings: CallSettings,
     /// Messages of the request list that the journal already has.
@@ -152,6 +157,8 @@ impl Turns {
             streak: 0,
             discarded: Discarded::default(),
             rewritten: None,
+            reasked: false,
+            upkeep: Upkeep::default(),
             settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
@@ -261,7 +268,10 @@ impl Turns {
         self.boundary().await?;
         panics::trip("turn");
         let turn = self.turn_number();
-        let flow = self.exchange(turn, &mut clock).await;
+        let flow = match self.prepare(turn).await {
+            ControlFlow::Continue(()) => self.exchange(turn, &mut clock).await,
+            end @ ControlFlow::Break(_) => end,
+        };
         let timing = clock.timing();
         self.links
             .voice
