@@ -13,6 +13,8 @@ pub mod flow;
 mod late_prices;
 pub mod launch;
 pub mod link;
+#[cfg(test)]
+mod linked;
 pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
@@ -24,7 +26,7 @@ pub mod run;
 pub mod scheduler;
 mod shared;
 mod signals;
-mod skills;
+pub mod skills;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;

@@ -6,7 +6,12 @@
 //! Always true: it asks nobody anything, so whoever holds it may wait for it; a write of one holder
 //! is told to each other holder once.
 
-use actix::{Actor, Context, MessageResult};
+#[cfg(test)]
+pub(crate) mod second;
+#[cfg(test)]
+mod tests;
+
+use actix::{Actor, AsyncContext, Context, MessageResult};
 use context::modules::memories::{self, MemoryError, MemoryPolicy};
 use context::prompts::PromptError;
 
@@ -105,7 +110,11 @@ impl Receive<CallMemories> for MemoryStore {
 impl Receive<TakeNews> for MemoryStore {
     type Reply = Result<MemoryNews, PromptError>;
 
-    fn receive(&mut self, TakeNews { agent, read }: TakeNews, _: &mut Context<Self>) -> Self::Reply {
+    fn receive(
+        &mut self,
+        TakeNews { agent, read }: TakeNews,
+        _: &mut Context<Self>,
+    ) -> Self::Reply {
         #[cfg(test)]
         second::write(&mut self.notebook, &agent);
         let news = self.notebook.take_news(&agent);
@@ -130,40 +139,5 @@ impl Receive<DescribeMemories> for MemoryStore {
 
     fn receive(&mut self, message: DescribeMemories, _: &mut Context<Self>) -> Self::Reply {
         MessageResult(self.notebook.state(&message.agent))
-    }
-}
-
-/// A second holder that writes between the boundaries of another, for tests of whole sessions:
-/// as long as no agent starts another, a run has nobody who could.
-#[cfg(test)]
-pub(crate) mod second {
-    use std::cell::RefCell;
-    use std::collections::VecDeque;
-
-    use context::modules::memories::{MemoryCall, MemoryStore};
-    use vocab::ids::AgentId;
-
-    thread_local! {
-        static SCRIPT: RefCell<VecDeque<Vec<MemoryCall>>> = RefCell::default();
-    }
-
-    /// What it writes before each boundary, in order; actors run on the thread of whoever runs
-    /// the session.
-    pub(crate) fn arm(script: impl IntoIterator<Item = Vec<MemoryCall>>) {
-        SCRIPT.with_borrow_mut(|held| *held = script.into_iter().collect());
-    }
-
-    pub(super) fn write(notebook: &mut MemoryStore, first: &AgentId) {
-        let Some(calls) = SCRIPT.with_borrow_mut(VecDeque::pop_front) else {
-            return;
-        };
-        let second = AgentId::from("second");
-        assert_ne!(*first, second);
-        if !notebook.is_linked() {
-            notebook.attach(second.clone(), true);
-        }
-        for call in calls {
-            notebook.apply(&second, call).unwrap();
-        }
     }
 }

@@ -33,7 +33,12 @@ impl Library {
                 continue;
             }
             let found = Directory::read(workspace, dir);
-            refusals.extend(found.refusals.iter().map(|fault| refusal(locus, dir, fault)));
+            refusals.extend(
+                found
+                    .refusals
+                    .iter()
+                    .map(|fault| refusal(locus, dir, fault)),
+            );
             library.directories.insert(place, found.skills.into());
         }
         (library, refusals)

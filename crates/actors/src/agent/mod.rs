@@ -6,7 +6,9 @@
 
 mod compacting;
 mod ending;
+mod holdings;
 mod model_turn;
+mod module_calls;
 mod preparation;
 mod records;
 mod spending;
@@ -33,7 +35,7 @@ use crate::provider_client::ProviderClient;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
-use crate::supervisor::{Cast, Supervisor};
+use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub use ending::Ending;
 use turns::Turns;
@@ -129,6 +131,7 @@ pub(crate) struct Links {
 pub struct Agent {
     spec: AgentSpec,
     name: String,
+    holdings: Holdings,
     shared: Arc<Shared>,
     links: Links,
     stop: StopSwitch,
@@ -139,6 +142,7 @@ impl Agent {
     /// Starts an incarnation; its loop begins at once.
     pub(crate) fn start(
         spec: AgentSpec,
+        holdings: Holdings,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
@@ -171,6 +175,7 @@ impl Agent {
         context.run(Self {
             spec,
             name,
+            holdings,
             shared,
             links,
             stop: StopSwitch::new(),
@@ -209,6 +214,7 @@ impl Actor for Agent {
         let turns = Turns::new(
             self.spec.clone(),
             Arc::clone(&self.shared),
+            self.holdings.clone(),
             self.links.clone(),
             self.stop.watch(),
         );

@@ -8,13 +8,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use context::tokens;
-use context::window::{NewItem, Region};
+use context::window::{NewItem, Region, Retention};
 use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
 use tokio::time::Instant;
 use tools::{Call, Done, FilePolicy, Halt, REQUEST_PICTURES, shell};
 use vocab::band::Band;
+use vocab::capability::CapabilityId;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::{Image, Message, ToolCall};
 use vocab::outcome::{EndStatus, TurnVerdict};
@@ -41,25 +42,39 @@ pub(super) struct Ahead {
 }
 
 /// What a call left, before it is recorded.
-struct Answer {
-    outcome: Result<Done, Failure>,
-    shell: Option<shell::Record>,
-    ending: Option<Ending>,
+pub(super) struct Answer {
+    pub(super) outcome: Result<Done, Failure>,
+    pub(super) shell: Option<shell::Record>,
+    pub(super) ending: Option<Ending>,
+    /// The skill whose text this is, where it stays in the window.
+    pub(super) skill: Option<Arc<str>>,
     /// What gg itself could not do; the agent ends of it.
-    defect: Option<String>,
+    pub(super) defect: Option<String>,
 }
 
 impl Answer {
-    fn failed(failure: Failure) -> Self {
+    pub(super) fn failed(failure: Failure) -> Self {
         Self::of(Err(failure))
     }
 
-    fn of(outcome: Result<Done, Failure>) -> Self {
+    pub(super) fn of(outcome: Result<Done, Failure>) -> Self {
         Self {
             outcome,
             shell: None,
             ending: None,
+            skill: None,
             defect: None,
+        }
+    }
+
+    /// What gg itself could not do.
+    pub(super) fn defect(cause: String) -> Self {
+        Self {
+            defect: Some(cause),
+            ..Self::failed(Failure::new(
+                FailureClass::Other,
+                "gg could not carry the call out",
+            ))
         }
     }
 }
@@ -114,11 +129,13 @@ impl Turns {
             }
             let answer = self.one_call(turn, call, ahead.take()).await;
             if let Some(cause) = answer.defect {
+                self.tell_changes(turn);
                 return self.close_fatal(turn, cause, size);
             }
             ending = answer.ending.or(ending);
             carried_out += 1;
         }
+        self.tell_changes(turn);
         // An agent that had ended before the stop reached it has ended.
         let ended = ending.is_some() && carried_out == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
@@ -141,14 +158,14 @@ impl Turns {
         );
         let (begun, answer) = match ahead {
             Some(Ahead { begun, outcome }) => (begun, Answer::of_command(outcome.await)),
-            None => (Instant::now(), self.dispatch(call).await),
+            None => (Instant::now(), self.dispatch(turn, call).await),
         };
         self.record_answer(turn, call, &answer, millis(begun.elapsed()))
             .await;
         answer
     }
 
-    async fn dispatch(&mut self, call: &ToolCall) -> Answer {
+    async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
             Called::Unavailable => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
@@ -169,6 +186,9 @@ impl Turns {
                 FailureClass::LimitExceeded,
                 "the run's time is spent; nothing more is carried out",
             )),
+            Called::Tool(tool) if is_of_a_module(tool) => {
+                self.call_module(turn, tool, &call.arguments).await
+            }
             Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
                 Err(failure) => Answer::failed(failure),
                 Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
@@ -213,13 +233,7 @@ impl Turns {
         };
         match finished {
             Ok(outcome) => Answer::of(outcome),
-            Err(error) => Answer {
-                defect: Some(format!("a file call died: {error}")),
-                ..Answer::failed(Failure::new(
-                    FailureClass::Other,
-                    "gg could not carry the call out",
-                ))
-            },
+            Err(error) => Answer::defect(format!("a file call died: {error}")),
         }
     }
 
@@ -298,10 +312,10 @@ impl Turns {
             .as_ref()
             .ok()
             .and_then(|done| done.view.as_ref());
-        let band = if view.is_some() {
-            Band::FileView
-        } else {
-            Band::ToolOutput
+        let (band, selector) = match (view, &answer.skill) {
+            (Some(view), _) => (Band::FileView, Some(view.path.as_str().into())),
+            (None, Some(skill)) => (Band::Skill, Some(Arc::clone(skill))),
+            (None, None) => (Band::ToolOutput, None),
         };
         let tokens = count(&body).await;
         let message = Message::Tool {
@@ -310,7 +324,11 @@ impl Turns {
             images: images.to_vec(),
         };
         self.window.push(NewItem {
-            selector: view.map(|view| view.path.as_str().into()),
+            retention: match answer.skill {
+                Some(_) => Retention::Pinned,
+                None => Retention::Ephemeral,
+            },
+            selector,
             region: view.and_then(|view| view.region).map(|region| Region {
                 first: region.first,
                 last: region.last,
@@ -320,6 +338,14 @@ impl Turns {
             ..NewItem::new(band, turn, message)
         });
     }
+}
+
+/// Whether a call is carried out by what the agent holds.
+fn is_of_a_module(tool: ToolName) -> bool {
+    matches!(
+        tool.capability(),
+        Some(CapabilityId::Tasks | CapabilityId::Memories | CapabilityId::Skills)
+    )
 }
 
 /// Counts a long text on another thread; a short one is left to the window.
