@@ -68,7 +68,7 @@ pub struct PrefixBreak {
     pub message: u64,
     /// The first byte that differs, from the start of the messages.
     pub byte: u64,
-    /// What broke it.
+    /// What broke it; `unknown` where gg knew of nothing that did.
     pub act: String,
     /// Tokens that have to be paid for again, as estimated.
     pub lost_tokens: u64,
@@ -91,7 +91,8 @@ pub(super) struct Broken {
     model_id: Option<ModelId>,
     message: u64,
     byte: u64,
-    act: String,
+    #[serde(default)]
+    act: Option<String>,
     #[serde(default)]
     lost_tokens: u64,
 }
@@ -159,7 +160,7 @@ impl CacheTruth {
             model: broken.model_id,
             message: broken.message,
             byte: broken.byte,
-            act: broken.act,
+            act: broken.act.unwrap_or_else(|| "unknown".to_owned()),
             lost_tokens: broken.lost_tokens,
         });
     }

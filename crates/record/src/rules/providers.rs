@@ -44,6 +44,8 @@ struct Agent<'a> {
     last: Option<&'a Line>,
     /// A broken prefix whose prompt has not come yet.
     broken: Option<&'a Line>,
+    /// What was done to its window since its last prompt.
+    edits: Vec<&'a str>,
 }
 
 impl<'a> Run<'a> {
@@ -76,17 +78,24 @@ impl<'a> Run<'a> {
                 agent.retries = 0;
             }
             "prefix_broken" => {
-                if line.text("act").parse::<Rewrite>().is_err() {
-                    let act = line.get("act");
-                    found.add(
-                        line.number,
-                        rule::PREFIX,
-                        format!("the act {act} is unknown"),
-                    );
+                let act = line.get("act");
+                let message = match line.text("act").parse() {
+                    Err(_) => Some(format!("the act {act} is unknown")),
+                    Ok(act) if !was_done(act, &agent.edits) => Some(format!(
+                        "the act {act}, and since the last prompt there were {:?}",
+                        agent.edits
+                    )),
+                    Ok(_) => None,
+                };
+                if let Some(message) = message {
+                    found.add(line.number, rule::PREFIX, message);
                 }
                 agent.broken = Some(line);
             }
+            "context_managed" => agent.edits.push(line.text("action")),
+            "compaction" => agent.edits.push("compaction"),
             "prompt" => {
+                agent.edits.clear();
                 if let Some(broken) = agent.broken.take() {
                     names_a_message(broken, line, found);
                 }
@@ -209,6 +218,19 @@ fn justified(
             ),
         );
     }
+}
+
+/// Whether an edit of the agent's own was made; other acts leave no line of theirs.
+fn was_done(act: Rewrite, edits: &[&str]) -> bool {
+    let by: &[&str] = match act {
+        Rewrite::EvictFileView => &["evict_file_views"],
+        Rewrite::ArchiveThread => &["archive_thread"],
+        Rewrite::CloseView => &["close_text_views", "close_search_views", "evict_file_views"],
+        Rewrite::CloseDocs => &["close_docs_views"],
+        Rewrite::Compaction => &["compaction"],
+        _ => return true,
+    };
+    by.iter().any(|action| edits.contains(action))
 }
 
 fn names_a_message(broken: &Line, prompt: &Line, found: &mut Found) {
