@@ -83,7 +83,7 @@ fn delete(name: &str) -> MemoryCall {
 fn sound(played: &Played) {
     let report = played.report.as_ref().unwrap();
     assert_eq!(report.status, EndStatus::Completed, "{}", played.stream);
-    assert_eq!(rules::check(&played.stream), [], "{}", played.stream);
+    assert_eq!(rules::check(&played.stream), []);
     let mut before: Vec<Value> = Vec::new();
     for prompt in played.lines("prompt") {
         let sent = prompt["messages"].as_array().unwrap().clone();
@@ -115,8 +115,8 @@ fn another_holder_s_writes_are_told_and_the_block_is_not_rebuilt_for_them() {
         ],
         [
             vec![],
-            vec![create("theirs", "a"), create("passing", "b")],
             vec![],
+            vec![create("theirs", "a"), create("passing", "b")],
             vec![replace("theirs", "c"), delete("passing")],
             vec![],
         ],
@@ -128,7 +128,7 @@ fn another_holder_s_writes_are_told_and_the_block_is_not_rebuilt_for_them() {
         notices[0].contains("- added `passing` — about passing\n- added `theirs` — about theirs")
     );
     assert!(
-        notices[0].ends_with("`read_memory` shows what one says now.\n"),
+        notices[0].ends_with("`read_memory` shows what one says now."),
         "{notices:?}"
     );
     assert!(notices[1].contains("- deleted `passing`\n- updated `theirs` — about theirs"));

@@ -43,7 +43,8 @@ pub(super) struct Held {
     pub(super) skills: Option<SkillSet>,
     /// Why what its skills come to is not known. It is told of nobody but the operator.
     unread: Option<PromptError>,
-    /// Snapshots of what the turn's calls changed, in order: they stand behind the turn's work.
+    /// Revisions and snapshots of what the turn's calls changed, in order: they stand behind the
+    /// turn's work (06 §1 rule 5).
     pub(super) changed: Vec<Event>,
 }
 

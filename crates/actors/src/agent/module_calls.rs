@@ -22,15 +22,10 @@ use crate::messages::{CallMemories, CarriedOut};
 
 impl Turns {
     /// Carries out a call of one of the three families.
-    pub(super) async fn call_module(
-        &mut self,
-        turn: u32,
-        tool: ToolName,
-        arguments: &str,
-    ) -> Answer {
+    pub(super) async fn call_module(&mut self, tool: ToolName, arguments: &str) -> Answer {
         match tool.capability() {
             Some(CapabilityId::Tasks) => Answer::text(self.call_tasks(tool, arguments)),
-            Some(CapabilityId::Memories) => self.call_memories(turn, tool, arguments).await,
+            Some(CapabilityId::Memories) => self.call_memories(tool, arguments).await,
             _ => self.read_skill(tool, arguments),
         }
     }
@@ -45,7 +40,7 @@ impl Turns {
         Ok(change.as_text())
     }
 
-    async fn call_memories(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
+    async fn call_memories(&mut self, tool: ToolName, arguments: &str) -> Answer {
         let Some(memories) = &self.held.memories else {
             return Answer::failed(not_held());
         };
@@ -66,7 +61,7 @@ impl Turns {
         if let MemoryAnswer::Written(written) = &answer {
             let store = self.held.store(ModuleKind::Memories);
             let event = memory_revision(store, &written.revision);
-            self.links.voice.say_in_turn(turn, event);
+            self.held.changed.push(event);
         }
         if let Some(state) = state {
             let event = self.held.memory_state(state);

@@ -158,14 +158,14 @@ impl Turns {
         );
         let (begun, answer) = match ahead {
             Some(Ahead { begun, outcome }) => (begun, Answer::of_command(outcome.await)),
-            None => (Instant::now(), self.dispatch(turn, call).await),
+            None => (Instant::now(), self.dispatch(call).await),
         };
         self.record_answer(turn, call, &answer, millis(begun.elapsed()))
             .await;
         answer
     }
 
-    async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
+    async fn dispatch(&mut self, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
             Called::Unavailable => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
@@ -187,7 +187,7 @@ impl Turns {
                 "the run's time is spent; nothing more is carried out",
             )),
             Called::Tool(tool) if is_of_a_module(tool) => {
-                self.call_module(turn, tool, &call.arguments).await
+                self.call_module(tool, &call.arguments).await
             }
             Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
                 Err(failure) => Answer::failed(failure),
