@@ -21,6 +21,7 @@ use vocab::ids::{ModelId, RoutingKey, SessionId};
 use vocab::outcome::EndStatus;
 
 use crate::clock::now_ms;
+use crate::skills::Library;
 use crate::telemetry::Outputs;
 
 /// A launch that may run.
@@ -36,6 +37,8 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// The script of every bound mock model.
     pub scripts: HashMap<ModelId, Arc<Script>>,
+    /// The skills of every directory a profile names.
+    pub skills: Library,
 }
 
 impl Prepared {
@@ -69,14 +72,19 @@ pub struct Surroundings {
 pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
-    if let Some(dir) = &checked.loose.workspace_dir
-        && let Some(message) = unusable(dir)
-    {
-        refusals.push(Refusal {
-            locus: "workspaceDir".to_owned(),
-            message,
-            hint: Some("give the absolute path of an existing directory".to_owned()),
-        });
+    let mut skills = Library::default();
+    if let Some(dir) = &checked.loose.workspace_dir {
+        if let Some(message) = unusable(dir) {
+            refusals.push(Refusal {
+                locus: "workspaceDir".to_owned(),
+                message,
+                hint: Some("give the absolute path of an existing directory".to_owned()),
+            });
+        } else {
+            let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
+            skills = library;
+            refusals.extend(faults);
+        }
     }
     for (locus, template) in &checked.loose.system_prompts {
         if let Err(fault) = prompts::check_override(template) {
@@ -124,6 +132,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             launch: Arc::new(launch),
             warnings: checked.warnings,
             scripts,
+            skills,
         }),
         _ => Err(refusals),
     }

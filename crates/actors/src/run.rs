@@ -138,6 +138,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         Runner::new(&routing_key),
         mask,
         seed,
+        prepared.skills.clone(),
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
@@ -255,6 +256,13 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
             LogLevel::Warn,
             Some("launch"),
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
+        );
+    }
+    if let Err(error) = prepared.skills.create_default() {
+        voice.log(
+            LogLevel::Warn,
+            Some("launch"),
+            format!("the directory of skills cannot be made: {error}"),
         );
     }
     let seed = Seed {

@@ -111,7 +111,7 @@ impl Turns {
         let applied = self.rendered(turn, applied)?;
         let restarted = applied.restarted;
         let after = restarted.after.total();
-        let (tasks, memories) = self.kept_in_blocks();
+        let (tasks, memories) = self.kept_in_blocks().await?;
         let count = |count: usize| count as u64;
         let Some(compaction) = &mut self.upkeep.compaction else {
             // Only an agent with one gets here; without one there is no relief to judge.

@@ -9,7 +9,9 @@ mod closing;
 mod compacting;
 mod ending;
 mod file_reads;
+mod holdings;
 mod model_turn;
+mod module_calls;
 mod preparation;
 mod records;
 mod spending;
@@ -38,7 +40,7 @@ use crate::provider_client::ProviderClient;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
-use crate::supervisor::{Cast, Supervisor};
+use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub use ending::Ending;
 use turns::Turns;
@@ -136,6 +138,7 @@ pub(crate) struct Links {
 pub struct Agent {
     spec: AgentSpec,
     name: String,
+    holdings: Holdings,
     shared: Arc<Shared>,
     links: Links,
     stop: StopSwitch,
@@ -146,6 +149,7 @@ impl Agent {
     /// Starts an incarnation; its loop begins at once.
     pub(crate) fn start(
         spec: AgentSpec,
+        holdings: Holdings,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
@@ -181,6 +185,7 @@ impl Agent {
         context.run(Self {
             spec,
             name,
+            holdings,
             shared,
             links,
             stop: StopSwitch::new(),
@@ -219,6 +224,7 @@ impl Actor for Agent {
         let turns = Turns::new(
             self.spec.clone(),
             Arc::clone(&self.shared),
+            self.holdings.clone(),
             self.links.clone(),
             self.stop.watch(),
         );

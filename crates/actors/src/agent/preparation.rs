@@ -24,30 +24,6 @@ impl Turns {
         self.refresh_signal(turn)
     }
 
-    /// What other holders of linked memories changed since this agent's last turn.
-    #[expect(clippy::unused_async, reason = "there are no linked memories yet")]
-    async fn hear_of_others(&mut self, _turn: u32) -> ControlFlow<LoopEnd> {
-        ControlFlow::Continue(())
-    }
-
-    /// The pinned blocks of modules, where what they hold has changed.
-    #[expect(clippy::unused_async, reason = "no module pins a block yet")]
-    pub(super) async fn refresh_blocks(&mut self, _turn: u32) -> ControlFlow<LoopEnd> {
-        ControlFlow::Continue(())
-    }
-
-    /// The memory block as the store now is: a compaction is about to rewrite the window.
-    #[expect(clippy::unused_async, reason = "no module pins a block yet")]
-    pub(super) async fn refresh_before_compaction(&mut self, _turn: u32) -> ControlFlow<LoopEnd> {
-        ControlFlow::Continue(())
-    }
-
-    /// How many tasks and memories the blocks in the window hold.
-    #[expect(clippy::unused_self, reason = "no module pins a block yet")]
-    pub(super) fn kept_in_blocks(&self) -> (u64, u64) {
-        (0, 0)
-    }
-
     fn refresh_signal(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         let Some(policy) = &self.upkeep.signal else {
             return ControlFlow::Continue(());

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use context::tokens;
-use context::window::NewItem;
+use context::window::{NewItem, Retention};
 use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
@@ -45,11 +45,13 @@ pub(super) struct Ahead {
 
 /// What a call left, before it is recorded.
 pub(super) struct Answer {
-    outcome: Result<Done, Failure>,
-    shell: Option<shell::Record>,
-    ending: Option<Ending>,
+    pub(super) outcome: Result<Done, Failure>,
+    pub(super) shell: Option<shell::Record>,
+    pub(super) ending: Option<Ending>,
+    /// The skill whose text this is, where it stays in the window.
+    pub(super) skill: Option<Arc<str>>,
     /// What gg itself could not do; the agent ends of it.
-    defect: Option<String>,
+    pub(super) defect: Option<String>,
 }
 
 impl Answer {
@@ -62,13 +64,12 @@ impl Answer {
             outcome,
             shell: None,
             ending: None,
+            skill: None,
             defect: None,
         }
     }
-}
 
-impl Answer {
-    /// Of a call that gg itself could not carry out.
+    /// What gg itself could not do.
     pub(super) fn defect(cause: String) -> Self {
         Self {
             defect: Some(cause),
@@ -78,7 +79,9 @@ impl Answer {
             ))
         }
     }
+}
 
+impl Answer {
     fn of_command(outcome: shell::Outcome) -> Self {
         let done = outcome.result().map(|text| Done {
             text,
@@ -132,11 +135,13 @@ impl Turns {
             }
             let answer = self.one_call(turn, call, ahead.take()).await;
             if let Some(cause) = answer.defect {
+                self.tell_changes(turn);
                 return self.close_fatal(turn, cause, size);
             }
             ending = answer.ending.or(ending);
             succeeded.push(answer.outcome.is_ok());
         }
+        self.tell_changes(turn);
         // An agent that had ended before the stop reached it has ended.
         let ended = ending.is_some() && succeeded.len() == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
@@ -205,6 +210,9 @@ impl Turns {
             tool.capability()
         {
             return self.window_call(turn, tool, arguments);
+        }
+        if is_of_a_module(tool) {
+            return self.call_module(tool, arguments).await;
         }
         match tools::parse(tool, arguments) {
             Err(failure) => Answer::failed(failure),
@@ -336,10 +344,10 @@ impl Turns {
             .as_ref()
             .ok()
             .and_then(|done| done.view.as_ref());
-        let band = if view.is_some() {
-            Band::FileView
-        } else {
-            Band::ToolOutput
+        let (band, selector) = match (view, &answer.skill) {
+            (Some(view), _) => (Band::FileView, Some(view.path.as_str().into())),
+            (None, Some(skill)) => (Band::Skill, Some(Arc::clone(skill))),
+            (None, None) => (Band::ToolOutput, None),
         };
         self.upkeep.observe(&call.name, &call.arguments, &body);
         let tokens = count(&body).await;
@@ -351,12 +359,24 @@ impl Turns {
             images: images.to_vec(),
         };
         self.window.push(NewItem {
-            selector: view.map(|view| view.path.as_str().into()),
+            retention: match answer.skill {
+                Some(_) => Retention::Pinned,
+                None => Retention::Ephemeral,
+            },
+            selector,
             region: view.and_then(|view| view.region).map(region),
             tokens,
             ..NewItem::new(band, turn, message)
         });
     }
+}
+
+/// Whether a call is carried out by what the agent holds.
+fn is_of_a_module(tool: ToolName) -> bool {
+    matches!(
+        tool.capability(),
+        Some(CapabilityId::Tasks | CapabilityId::Memories | CapabilityId::Skills)
+    )
 }
 
 /// Counts a long text on another thread; a short one is left to the window.

@@ -10,8 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::modules::ModuleKind;
-use context::prompts::{self, AutoloadSection, PromptError, SystemContext};
+use context::prompts::{self, AutoloadSection, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -24,7 +23,9 @@ use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
+use vocab::tools::ToolName;
 
+use super::holdings::Held;
 use super::surface::{self, Surface};
 use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
@@ -35,7 +36,7 @@ use crate::provider_client::CallSettings;
 use crate::scheduler::{Class, Permit};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
-use crate::supervisor::Verdict;
+use crate::supervisor::{Holdings, Verdict};
 
 /// An agent at work: everything its loop holds exclusively.
 pub(crate) struct Turns {
@@ -45,6 +46,7 @@ pub(crate) struct Turns {
     pub(super) stop: StopWatch,
     pub(super) surface: Surface,
     pub(super) window: Window,
+    pub(super) held: Held,
     /// Turns answered, what `maxTurns` measures.
     pub(super) answered: u64,
     /// Error outcomes in a row.
@@ -135,11 +137,21 @@ pub(super) struct ReplySize {
 }
 
 impl Turns {
-    pub(super) fn new(spec: AgentSpec, shared: Arc<Shared>, links: Links, stop: StopWatch) -> Self {
+    pub(super) fn new(
+        spec: AgentSpec,
+        shared: Arc<Shared>,
+        holdings: Holdings,
+        links: Links,
+        stop: StopWatch,
+    ) -> Self {
+        let mut offered = surface::granted(&spec.profile, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &offered);
+        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
         let surface = Surface::resolve(
             &spec.profile,
             spec.role,
             shared.shows_images(&spec.profile.model_id),
+            offered,
         );
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
@@ -155,6 +167,7 @@ impl Turns {
             stop,
             surface,
             window,
+            held,
             answered: 0,
             streak: 0,
             discarded: Discarded::default(),
@@ -170,6 +183,9 @@ impl Turns {
     /// Lives the whole life of the incarnation.
     pub(super) async fn live(mut self) -> LoopEnd {
         self.announce();
+        if let ControlFlow::Break(end) = self.tell_holdings().await {
+            return end;
+        }
         if let Err(error) = self.open_window() {
             return LoopEnd {
                 error: Some(format!("the system prompt does not render: {error}")),
@@ -177,6 +193,9 @@ impl Turns {
             };
         }
         if let ControlFlow::Break(end) = self.open_files().await {
+            return end;
+        }
+        if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
             return end;
         }
         let permit = self.acquire().await;
@@ -209,19 +228,15 @@ impl Turns {
             model_id: spec.profile.model_id.clone(),
             window_limit: spec.window_limit,
         })));
-        let modules = self.shared.opening_roster();
-        let archive = modules.iter().find(|row| row.kind == ModuleKind::Archive);
-        self.upkeep.archive_store = archive.and_then(|row| row.store.clone());
         voice.say(Event::AgentModules(AgentModules {
-            modules: modules
-                .into_iter()
+            modules: self
+                .held
+                .roster
+                .iter()
                 .map(super::records::module_row)
                 .collect(),
         }));
         voice.say(Event::AgentSurface(self.surface.event()));
-        if let Some(state) = self.archive_state() {
-            voice.say(state);
-        }
         voice
             .telemetry
             .tell(crate::messages::KeepAgent(journal_row(spec, None)));
@@ -230,16 +245,15 @@ impl Turns {
     /// The system slot and the task: turn 0.
     fn open_window(&mut self) -> Result<(), PromptError> {
         let profile = &self.spec.profile;
+        let mut context = self.surface.prompt_context(&self.spec);
+        let tools = &self.surface.tools;
+        self.held
+            .describe(&mut context, profile, &self.shared.launch, tools);
         let opens = !self.shared.launch.spec_files.is_empty();
-        let context = SystemContext {
-            autoload: profile
-                .autoload()
-                .filter(|_| opens)
-                .map(|policy| AutoloadSection {
-                    locked: policy.locked,
-                }),
-            ..self.surface.prompt_context(&self.spec)
-        };
+        let autoload = profile.autoload().filter(|_| opens);
+        context.autoload = autoload.map(|policy| AutoloadSection {
+            locked: policy.locked,
+        });
         let system = prompts::system(
             &context,
             profile.custom_instructions.as_deref(),
@@ -371,7 +385,6 @@ impl Turns {
             self.streak = consecutive_errors;
         }
         let discarded = std::mem::take(&mut self.discarded);
-        self.report_archive(turn);
         self.links.supervisor.tell(RecordTurn {
             agent: self.spec.id.clone(),
             verdict,

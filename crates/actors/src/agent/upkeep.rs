@@ -18,12 +18,8 @@ pub(super) struct Upkeep {
     pub(super) signal: Option<SignalPolicy>,
     /// Whether results are headed by their turn, for an agent that may archive turns.
     pub(super) headers: bool,
-    /// The results of archived turns.
-    pub(super) archive: Archive,
-    /// The id of that archive, where the agent holds one.
-    pub(super) archive_store: Option<String>,
-    /// Whether the turn archived something that was not told yet.
-    pub(super) archived: bool,
+    /// The results of archived turns, of an agent that manages its window.
+    pub(super) archive: Option<Archive>,
     /// Equal calls in a row.
     pub(super) repetition: Option<Repetition>,
     /// Repetitions of this turn that the model is to be told of.
@@ -65,6 +61,7 @@ impl Upkeep {
         });
         Self {
             compaction,
+            archive: profile.managed().map(|_| Archive::default()),
             signal,
             headers: held(ToolName::ArchiveThread),
             repetition: profile.repeat_calls().map(Repetition::new),

@@ -4,16 +4,18 @@
 use std::sync::Arc;
 
 use context::compaction::{self, CompactionStrategy};
+use context::modules::ModuleKind;
 use context::modules::archive::ArchivedCall;
 use context::prompts::PromptError;
 use context::window::{Archived, Evicted};
 use context::{managed, tokens};
-use record::event::{ArchiveRow, ArchiveState, ContextManaged, Event, ManagedAction};
+use record::event::{ContextManaged, Event, ManagedAction};
 use tools::Done;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::Image;
 use vocab::tools::ToolName;
 
+use super::records::archive_state;
 use super::tool_turn::Answer;
 use super::turns::Turns;
 
@@ -43,9 +45,7 @@ impl Turns {
         let answered = match tool {
             ToolName::EvictFileView => self.evict(turn, arguments),
             ToolName::ArchiveThread => self.archive(turn, arguments),
-            ToolName::SearchArchive => managed::read_search(arguments)
-                .map(|query| managed::found_text(&self.upkeep.archive.search(&query)))
-                .map_err(Undone::from),
+            ToolName::SearchArchive => self.search(arguments).map_err(Undone::from),
             ToolName::Compact => self.compact(arguments).map_err(Undone::from),
             other => Err(Undone::from(Failure::new(
                 FailureClass::Unavailable,
@@ -76,8 +76,11 @@ impl Turns {
     fn archive(&mut self, turn: u32, arguments: &str) -> Result<String, Undone> {
         let ranges = managed::read_archive(arguments)?;
         let archived = managed::archive(&mut self.window, &ranges, turn)?;
+        let Some(archive) = &mut self.upkeep.archive else {
+            return Err(not_held().into());
+        };
         for swept in &archived.entries {
-            self.upkeep.archive.store(
+            archive.store(
                 swept.turn,
                 swept.band,
                 swept.role,
@@ -88,12 +91,19 @@ impl Turns {
                 }),
             );
         }
+        let stored = archive.entries().len();
         if archived.items > 0 {
+            let state = archive_state(self.held.store(ModuleKind::Archive), archive);
+            self.held.changed.push(state);
             self.report_managed(turn, archival(&archived));
-            self.upkeep.archived = true;
         }
-        let stored = self.upkeep.archive.entries().len();
         Ok(managed::archived_text(&archived, stored))
+    }
+
+    fn search(&self, arguments: &str) -> Result<String, Failure> {
+        let archive = self.upkeep.archive.as_ref().ok_or_else(not_held)?;
+        let query = managed::read_search(arguments)?;
+        Ok(managed::found_text(&archive.search(&query)))
     }
 
     fn compact(&mut self, arguments: &str) -> Result<String, Failure> {
@@ -135,32 +145,6 @@ impl Turns {
             .voice
             .say_in_turn(turn, Event::ContextManaged(event));
     }
-
-    /// The archive as it stands, where the agent holds one.
-    pub(super) fn archive_state(&self) -> Option<Event> {
-        let rows = self.upkeep.archive.entries().iter();
-        Some(Event::ArchiveState(ArchiveState {
-            module_id: self.upkeep.archive_store.clone()?,
-            entries: rows
-                .map(|entry| ArchiveRow {
-                    ordinal: entry.ordinal,
-                    band: entry.band,
-                    role: entry.role,
-                    chars: entry.chars(),
-                    preview: entry.preview(),
-                })
-                .collect(),
-        }))
-    }
-
-    /// Tells of the archive once the turn's work is done, where the turn archived something.
-    pub(super) fn report_archive(&mut self, turn: u32) {
-        if std::mem::take(&mut self.upkeep.archived)
-            && let Some(state) = self.archive_state()
-        {
-            self.links.voice.say_in_turn(turn, state);
-        }
-    }
 }
 
 fn eviction(evicted: &Evicted) -> ContextManaged {
@@ -181,4 +165,9 @@ fn archival(archived: &Archived) -> ContextManaged {
         detail: managed::turns_text(archived),
         first_index: archived.first_index.map(|index| index as u64),
     }
+}
+
+/// A call on an archive the agent does not hold: it is not offered, so nobody gets here.
+fn not_held() -> Failure {
+    Failure::new(FailureClass::Unavailable, "you hold no archive")
 }
