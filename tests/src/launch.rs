@@ -122,6 +122,26 @@ impl Launch {
         self.root(&format!("/capabilities/{place}{pointer}"), value)
     }
 
+    /// Adds a declaration of a capability to the root's, and grants it these tools.
+    ///
+    /// # Panics
+    ///
+    /// Where the root has no list of either.
+    pub fn granting(mut self, declaration: Value, tools: &[&str]) -> Self {
+        let root = &mut self.0["capabilitySet"]["agents"][0];
+        let list = |value: &mut Value, key: &str| match &mut value[key] {
+            Value::Array(items) => std::mem::take(items),
+            other => panic!("{key} of the root is {other}"),
+        };
+        let mut capabilities = list(root, "capabilities");
+        capabilities.push(declaration);
+        root["capabilities"] = capabilities.into();
+        let mut granted = list(root, "tools");
+        granted.extend(tools.iter().map(|tool| json!(tool)));
+        root["tools"] = granted.into();
+        self
+    }
+
     /// Removes the root's declaration of a capability.
     pub fn without_capability(self, id: &str) -> Self {
         let place = self.capability(id);

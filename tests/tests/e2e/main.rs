@@ -8,6 +8,7 @@
 mod ablation;
 mod bad_input;
 mod common;
+mod compaction;
 mod costs;
 mod disk_full;
 mod exit_codes;
@@ -30,3 +31,4 @@ mod provider_day;
 mod retry;
 mod signals;
 mod sums;
+mod windowed;
