@@ -120,5 +120,6 @@ pub(super) fn module_row(row: RosterRow) -> ModuleRow {
         carried: row.carried,
         origin: row.origin.as_str(),
         writable: row.writable,
+        scope: row.scope,
     }
 }
