@@ -14,7 +14,7 @@ use crate::common::{moves, retries};
 const MODEL: &str = "acme/coder-1";
 
 /// The seed's knobs, the run of saturated words as given.
-fn armed(names: &[&str], min_saturated_run: u64) -> Launch {
+pub(crate) fn armed(names: &[&str], min_saturated_run: u64) -> Launch {
     Launch::on(MODEL, names)
         .limit("maxModelRetries", 1)
         .limit("modelStreamIdleSecs", 10)
@@ -42,7 +42,7 @@ fn endless(make: impl Fn(Answer) -> Answer + Send + Sync + 'static) -> Fault {
     })
 }
 
-fn looping_content(unit: &'static str, times: usize) -> Fault {
+pub(crate) fn looping_content(unit: &'static str, times: usize) -> Fault {
     endless(move |answer| Answer {
         text: Some(unit.repeat(times)),
         finish_reason: Some("stop".to_owned()),

@@ -24,6 +24,7 @@ mod kill9;
 mod long_session;
 mod mock;
 mod pictures;
+mod prefix;
 mod provider_cache;
 mod provider_day;
 mod retry;

@@ -300,6 +300,19 @@ fn compare_exchanges(
                 &exchange.finish_reason,
                 &prompt["finishReason"].as_str(),
             );
+            if let (Some(asked), Some(served)) = (
+                &exchange.request.provider,
+                prompt["provider"].as_str().map(ProviderName::from),
+            ) && !asked.same_as(&served)
+            {
+                found.add(
+                    agent,
+                    format!(
+                        "exchange {at}: `{asked}` was asked in the journal, `{served}` served in \
+                         the stream"
+                    ),
+                );
+            }
             found.compare(
                 agent,
                 &format!("exchange {at}: who served"),

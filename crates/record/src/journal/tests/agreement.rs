@@ -175,6 +175,36 @@ fn each_difference_is_told() {
 }
 
 #[test]
+fn whoever_serves_is_whom_the_journal_says_was_asked() {
+    let asked = |provider: &str| {
+        let disk = Disk::default();
+        let mut journal = journal(&disk);
+        journal.entry(
+            Some(&root()),
+            Entry::ModelIo {
+                request: RequestRecord {
+                    provider: Some(provider.into()),
+                    ..request(MessageList {
+                        keep: 0,
+                        push: vec![system("You work on files."), user("do the task")],
+                        signal: None,
+                    })
+                },
+                response: response(assistant(Some("so"), "call_1", "{}")),
+                latency_ms: 1,
+            },
+        );
+        journal.finish();
+        let replay = read(&disk.bytes()).unwrap();
+        agree(&replay, &text(&stream(1)))
+            .into_iter()
+            .any(|found| found.message.contains("was asked in the journal"))
+    };
+    assert!(!asked("p"));
+    assert!(asked("Q"));
+}
+
+#[test]
 fn whole_records_of_different_length_disagree() {
     let longer = agree(&read(&good(4)).unwrap(), &text(&stream(3)));
     assert!(
