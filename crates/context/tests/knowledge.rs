@@ -34,7 +34,7 @@ fn off() -> SystemContext {
 
 /// What a section adds to the prompt of an agent that has nothing.
 fn section(context: &SystemContext) -> String {
-    let render = |context| prompts::system(context, None, None).unwrap();
+    let render = |context| prompts::system(context, None, None).expect("gg's own template renders");
     let (nothing, with) = (render(&off()), render(context));
     let (nothing, with): (Vec<_>, Vec<_>) = (nothing.lines().collect(), with.lines().collect());
     let place = nothing
@@ -180,6 +180,7 @@ fn what_is_off_is_offered_in_no_call() {
 
 #[test]
 fn definitions_of_the_calls_on_knowledge() {
+    use ToolName as T;
     let mut told = Vec::new();
     let mut tell = |variants: Variants, tools: &[ToolName]| {
         for tool in tools {
@@ -190,7 +191,6 @@ fn definitions_of_the_calls_on_knowledge() {
             ));
         }
     };
-    use ToolName as T;
     for mode in TaskMode::ALL {
         let variants = Variants {
             tasks: Some(*mode),
@@ -289,8 +289,8 @@ fn fill(store: &mut MemoryStore) {
         r#"{"name":"build","description":"How to build","body":"cargo build\n\nthen & <wait>"}"#,
         r#"{"name":"api","description":"Where the API is","body":"{{src}}/api.rs"}"#,
     ] {
-        let call = parse_memory(tool, arguments, store.policy().strategy).unwrap();
-        store.apply(&AgentId::from("a"), call).unwrap();
+        let call = parse_memory(tool, arguments, store.policy().strategy).expect("a good call");
+        store.apply(&AgentId::from("a"), call).expect("a good call");
     }
 }
 

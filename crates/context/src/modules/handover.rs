@@ -4,7 +4,7 @@
 //! | Kind | fork | exec, or an edge that names it | an edge that does not |
 //! | --- | --- | --- | --- |
 //! | `history` | copied | carried | dropped, and a new one |
-//! | `memories` | by scope: copied or linked | carried; linked where the receiver's are shared; dropped, and new, where kept otherwise | dropped, then as new |
+//! | `memories` | by scope: copied or linked | carried; linked where the receiver's are shared; dropped, and new, where kept otherwise | dropped, then as new; linked where that is the same store |
 //! | `tasks`, `archive`, `skills` | copied | carried | dropped, and new |
 //! | `board` | linked | carried | carried |
 //!
@@ -234,10 +234,10 @@ impl Comes<'_> {
             return Ok((disposition, board(self.set, before.store.as_deref()), None));
         }
         if !self.set.has(self.kind) {
-            return self.dropped(DropReason::Off);
+            return self.dropped(before, DropReason::Off);
         }
         if !passage.carries(self.kind) {
-            return self.dropped(DropReason::NotNamed);
+            return self.dropped(before, DropReason::NotNamed);
         }
         match (self.kind, self.set.memories) {
             (ModuleKind::Memories, Some(memories)) => self.memories(passage, before, memories),
@@ -263,10 +263,8 @@ impl Comes<'_> {
             && memories.scope != MemoryScope::Shared
             && let Err(clash) = agree(before, memories)
         {
-            return self.dropped(DropReason::Strategy {
-                from: clash.theirs,
-                to: clash.own,
-            });
+            let (from, to) = (clash.theirs, clash.own);
+            return self.dropped(before, DropReason::Strategy { from, to });
         }
         if binding.store.comes_from_another() {
             agree(before, memories)?;
@@ -305,8 +303,19 @@ impl Comes<'_> {
         (Disposition::Carried, after, None)
     }
 
-    fn dropped(&mut self, reason: DropReason) -> Result<Outcome, StrategyClash> {
-        Ok((Disposition::Dropped, self.fresh()?, Some(reason)))
+    /// Lets go of a module and starts as the lineage did. Shared and inherited memories may then
+    /// be the same again: whoever comes is linked to them anew.
+    fn dropped(
+        &mut self,
+        before: &RosterRow,
+        reason: DropReason,
+    ) -> Result<Outcome, StrategyClash> {
+        let after = self.fresh()?;
+        Ok(if after.store == before.store {
+            (Disposition::Linked, after, None)
+        } else {
+            (Disposition::Dropped, after, Some(reason))
+        })
     }
 
     fn fresh(&mut self) -> Result<RosterRow, StrategyClash> {

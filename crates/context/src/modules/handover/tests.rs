@@ -209,6 +209,17 @@ fn a_successor_re_binds_shared_memories_to_its_own_profile() {
 }
 
 #[test]
+fn shared_memories_that_an_edge_does_not_name_are_the_profile_s_again() {
+    let set = full("p", MemoryScope::Shared);
+    let edge = Case::of(&set).pass(Passage::Transition(&[ModuleKind::History]), &set);
+    assert_eq!(
+        told(&edge)[1],
+        (Linked, Some("memories-0"), Some("memories-0"))
+    );
+    assert!(!edge.demoted().contains(&Band::Memory));
+}
+
+#[test]
 fn a_read_only_successor_may_not_write_what_it_was_handed() {
     let mut case = Case::of(&full("p", MemoryScope::Isolated));
     let exec = case.pass(Passage::Exec, &full("q", MemoryScope::ReadOnly));

@@ -78,7 +78,7 @@ pub enum SkillRefusal {
     #[error("`{0}` has no text after its front matter")]
     Empty(String),
     /// A directory without its prose.
-    #[error("`{place}/` has no `{PROSE}`{}", instead(.found))]
+    #[error("`{place}/` has no `{PROSE}`{}", instead(.found.as_deref()))]
     NoProse {
         /// The directory.
         place: String,
@@ -100,12 +100,11 @@ pub enum SkillRefusal {
     },
 }
 
-fn instead(found: &Option<String>) -> String {
+fn instead(found: Option<&str>) -> String {
     #[derive(thiserror::Error, Debug)]
     #[error("; rename `{0}`")]
     struct Rename<'a>(&'a str);
     found
-        .as_deref()
         .map(|name| Rename(name).to_string())
         .unwrap_or_default()
 }
@@ -288,7 +287,7 @@ fn list(dir: &Path) -> io::Result<Listing> {
         if path.is_dir() {
             let files = inside(&path);
             listing.directories.insert(name, files);
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|kind| kind == "md") {
             let content = text(&path);
             listing.files.insert(name, content);
         }

@@ -57,10 +57,22 @@ pub struct NewTask {
 pub struct TaskChanges {
     /// The title.
     pub title: Option<String>,
-    /// The description; `Some(None)` takes it away.
-    pub description: Option<Option<String>>,
+    /// The description.
+    pub description: TextChange,
     /// The sections.
     pub sections: Sections,
+}
+
+/// What becomes of a text that need not be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TextChange {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is taken away.
+    Clear,
+    /// It is replaced.
+    Set(String),
 }
 
 const SIMPLE: &[&str] = &["id", "title", "description"];
@@ -129,7 +141,10 @@ fn add(given: &mut Arguments, id: String, mode: TaskMode) -> NewTask {
     NewTask {
         id,
         title,
-        description: description(given).flatten(),
+        description: match description(given) {
+            TextChange::Set(text) => Some(text),
+            TextChange::Keep | TextChange::Clear => None,
+        },
         sections: match mode {
             TaskMode::Simple => Sections::default(),
             TaskMode::Issues => Sections {
@@ -165,11 +180,14 @@ fn title(text: String, given: &mut Arguments) -> String {
     title.to_owned()
 }
 
-/// The description as given: absent, taken away (`null` or blank), or a text.
-fn description(given: &mut Arguments) -> Option<Option<String>> {
+/// The description as given; `null` and blank take it away.
+fn description(given: &mut Arguments) -> TextChange {
     if given.is_null("description") {
-        return Some(None);
+        return TextChange::Clear;
     }
-    let text = given.optional_text("description")?;
-    Some(Some(text).filter(|text| !text.trim().is_empty()))
+    match given.optional_text("description") {
+        None => TextChange::Keep,
+        Some(text) if text.trim().is_empty() => TextChange::Clear,
+        Some(text) => TextChange::Set(text),
+    }
 }

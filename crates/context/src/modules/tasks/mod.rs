@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use vocab::knowledge::TaskMode;
 
 pub use block::TaskRow;
-pub use call::{NewTask, TaskCall, TaskChanges, parse};
+pub use call::{NewTask, TaskCall, TaskChanges, TextChange, parse};
 pub use error::TaskError;
 
 use super::{Module, ModuleKind};
@@ -184,8 +184,10 @@ impl TaskList {
         if let Some(title) = changes.title {
             task.title = title;
         }
-        if let Some(description) = changes.description {
-            task.description = description;
+        match changes.description {
+            TextChange::Keep => {}
+            TextChange::Clear => task.description = None,
+            TextChange::Set(text) => task.description = Some(text),
         }
         let given = changes.sections;
         let sections = &mut task.sections;

@@ -309,7 +309,7 @@ fn any_call() -> impl Strategy<Value = TaskCall> {
         id().prop_map(|id| TaskCall::Update {
             id,
             changes: TaskChanges {
-                description: Some(None),
+                description: TextChange::Clear,
                 ..TaskChanges::default()
             },
         }),
