@@ -44,8 +44,8 @@ pub struct Prepared {
 impl Prepared {
     /// Whether any bound model is served over the network.
     pub fn needs_gateway(&self) -> bool {
-        let profiles = self.launch.capability_set.agents.iter();
-        let mut bound = profiles.flat_map(Profile::models);
+        let agents = self.launch.capability_set.agents.iter();
+        let mut bound = agents.flat_map(Profile::models);
         bound.any(|model| !self.scripts.contains_key(model))
     }
 }

@@ -48,7 +48,7 @@ impl Upkeep {
                 strategy: policy.strategy,
                 headroom: policy.headroom,
                 max_retries: policy.max_retries,
-                memory_calls: memory_writes(tools),
+                memory_calls: memory_calls(tools),
             };
             Compaction::new(policy, limit)
         });
@@ -91,11 +91,10 @@ impl Upkeep {
     }
 }
 
-/// The calls that save something: what a compaction into memories is answered with.
-fn memory_writes(tools: &[ToolName]) -> Vec<ToolName> {
-    let memory = tools
-        .iter()
-        .filter(|tool| tool.capability() == Some(CapabilityId::Memories));
-    let writes = |tool: &ToolName| !matches!(tool, ToolName::ReadMemory | ToolName::SearchMemories);
-    memory.copied().filter(writes).collect()
+/// The memory calls an agent holds: what a compaction into memories is answered with.
+fn memory_calls(tools: &[ToolName]) -> Vec<ToolName> {
+    let tools = tools.iter().copied();
+    tools
+        .filter(|tool| tool.capability() == Some(CapabilityId::Memories))
+        .collect()
 }
