@@ -9,6 +9,7 @@ mod ablation;
 mod bad_input;
 mod common;
 mod compaction;
+mod compaction_failures;
 mod costs;
 mod disk_full;
 mod exit_codes;
