@@ -127,7 +127,7 @@ impl Launch {
     /// # Panics
     ///
     /// Where the root has no lists to add to.
-    pub fn with_capability(mut self, declaration: Value, tools: &[&str]) -> Self {
+    pub fn granting(mut self, declaration: Value, tools: &[&str]) -> Self {
         let root = &mut self.0["capabilitySet"]["agents"][0];
         let mut add = |list: &str, values: Vec<Value>| {
             let list = root[list].as_array_mut().expect("a root has lists");

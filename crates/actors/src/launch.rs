@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use config::{Document, Launch, Refusal};
 use context::prompts;
 use provider::mock::Script;
@@ -43,8 +44,9 @@ pub struct Prepared {
 impl Prepared {
     /// Whether any bound model is served over the network.
     pub fn needs_gateway(&self) -> bool {
-        let mut bound = self.launch.capability_set.agents.iter();
-        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+        let agents = self.launch.capability_set.agents.iter();
+        let mut bound = agents.flat_map(Profile::models);
+        bound.any(|model| !self.scripts.contains_key(model))
     }
 }
 

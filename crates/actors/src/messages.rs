@@ -10,7 +10,7 @@ use provider::call::LoopAborts;
 use provider::reply::Reply;
 use provider::request::ModelRequest;
 use record::event::Emission;
-use record::journal::{AgentRow, Entry, JournalReport, Seed};
+use record::journal::{AgentRow, Entry, JournalReport, RequestRole, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use vocab::ids::{AgentId, ProviderName, Slug};
@@ -165,6 +165,8 @@ pub struct Forget {
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Completion, CallFailure>")]
 pub struct Complete {
+    /// Whom it is made for: a summarizer's request extends nothing the agent sent before.
+    pub role: RequestRole,
     /// Who asks: retries are logged on its stream.
     pub agent: AgentId,
     /// Its profile, which picks a mock's replies.

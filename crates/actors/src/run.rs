@@ -3,7 +3,8 @@
 //! One actix system, one arbiter. The frame itself owns what outlives every actor: the process
 //! groups that commands left, the signals, the flow log's thread.
 
-use std::collections::HashMap;
+mod clients;
+
 use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -14,14 +15,15 @@ use config::Launch;
 use config::limits::Limits;
 use config::profile::LoopKnobs;
 use context::prompts;
-use provider::openrouter::{AttemptLimits, Credential, Endpoint};
+use context::window::working_window;
+use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
-use vocab::ids::{ModelId, RoutingKey};
+use vocab::ids::RoutingKey;
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
 
@@ -33,13 +35,14 @@ use crate::launch::{Build, Prepared};
 use crate::link::Link;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
-use crate::provider_client::{self, CallLimits, Ledger, ProviderClient, Source};
+use crate::provider_client::Ledger;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
 use crate::workspace;
+use clients::{Common, start_clients};
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
@@ -310,68 +313,6 @@ fn watched(knobs: &LoopKnobs) -> String {
     )
 }
 
-/// What the clients of a run have in common.
-struct Common<'a> {
-    routing_key: &'a RoutingKey,
-    clock: RunClock,
-    endpoint: Option<&'a Endpoint>,
-    abandoned: &'a Arc<Ledger>,
-}
-
-fn start_clients(
-    prepared: &Prepared,
-    common: &Common<'_>,
-    supervisor: &Link<Supervisor>,
-    telemetry: &Link<Telemetry>,
-    tap: Option<&Tap>,
-) -> HashMap<ModelId, Link<ProviderClient>> {
-    let launch = &prepared.launch;
-    let limits = &launch.capability_set.limits;
-    let call_limits = CallLimits {
-        attempt: AttemptLimits {
-            whole: limits.model_call_timeout(),
-            idle: limits.model_stream_idle(),
-        },
-        max_retries: limits.max_model_retries(),
-        max_delay: limits.model_retry_max_delay(),
-        miss_limit: u64::from(limits.provider_cache_miss_limit()),
-    };
-    let bound = launch
-        .capability_set
-        .agents
-        .iter()
-        .map(|profile| &profile.model_id);
-    let mut clients = HashMap::new();
-    for model in bound {
-        if clients.contains_key(model) {
-            continue;
-        }
-        let source = match (prepared.scripts.get(model), common.endpoint) {
-            (Some(script), _) => Source::mock(Arc::clone(script)),
-            (None, Some(endpoint)) => Source::gateway(endpoint.clone()),
-            // A launch with a live model carries a gateway; an agent that finds no client for its
-            // model ends as a defect.
-            (None, None) => continue,
-        };
-        let setup = provider_client::Setup {
-            model: model.clone(),
-            source,
-            candidates: launch
-                .model_providers
-                .get(model)
-                .cloned()
-                .unwrap_or_default(),
-            limits: call_limits,
-            routing_key: common.routing_key.clone(),
-            clock: common.clock,
-            abandoned: Arc::clone(common.abandoned),
-        };
-        let link = ProviderClient::start(setup, supervisor, telemetry, tap);
-        clients.insert(model.clone(), link);
-    }
-    clients
-}
-
 fn root_spec(launch: &Launch) -> AgentSpec {
     let profile = Arc::new(launch.capability_set.agents[0].clone());
     AgentSpec {
@@ -382,11 +323,15 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: launch
-            .model_windows
-            .get(&profile.model_id)
-            .copied()
-            .unwrap_or_default(),
+        window_limit: working_window(
+            launch
+                .model_windows
+                .get(&profile.model_id)
+                .copied()
+                .unwrap_or_default(),
+            profile.window_override(),
+            profile.compaction().map(|policy| policy.headroom),
+        ),
         profile,
     }
 }

@@ -25,8 +25,10 @@ pub struct SignalPolicy {
     pub top_file_views: usize,
     /// Whether the agent holds the call that evicts file views.
     pub evict: bool,
-    /// Whether it holds the calls that archive turns and search them.
+    /// Whether it holds the call that archives turns.
     pub archive: bool,
+    /// Whether it holds the call that searches what was archived.
+    pub search: bool,
 }
 
 /// Brings the window's signal slot up to date: filled from the threshold on, else empty.
@@ -81,13 +83,12 @@ pub fn measure(window: &mut Window, policy: &SignalPolicy) -> Option<SignalConte
             },
         })
         .collect();
-    let held = |tool: ToolName| policy.archive.then_some(tool.as_str());
     Some(SignalContext {
         overall: percent(total, limit),
         bands,
         evict,
-        archive: held(ToolName::ArchiveThread),
-        search: held(ToolName::SearchArchive),
+        archive: policy.archive.then_some(ToolName::ArchiveThread.as_str()),
+        search: policy.search.then_some(ToolName::SearchArchive.as_str()),
     })
 }
 
@@ -117,6 +118,7 @@ mod tests {
         top_file_views: 2,
         evict: true,
         archive: true,
+        search: true,
     };
 
     fn item(band: Band, selector: Option<&str>, tokens: u64) -> NewItem {
@@ -160,6 +162,7 @@ mod tests {
         let policy = SignalPolicy {
             evict: false,
             archive: false,
+            search: false,
             ..ALL
         };
         let signal = prompts::context_signal(&measure(&mut full(), &policy).unwrap()).unwrap();

@@ -171,12 +171,17 @@ impl Last {
         }
         let common = self.thread.common_prefix(&request.thread);
         let before = self.provider.as_ref();
-        // Reasoning that one of the two providers is not sent changes a message that is held alike.
-        let moved = self
-            .thread
-            .foreign([before, provider])
-            .find(|(_, it)| it.is_kept_from(before) != it.is_kept_from(provider))
-            .map(|(_, foreign)| foreign.message);
+        // Messages that are held alike may be sent otherwise: one provider is not sent what the
+        // other is, or they are held of two makers.
+        let moved = first_apart(
+            self.thread
+                .foreign([before, None])
+                .map(|(_, it)| it.message),
+            request
+                .thread
+                .foreign([provider, None])
+                .map(|(_, it)| it.message),
+        );
         let alike = common.messages.min(moved.unwrap_or(usize::MAX));
         (alike..self.thread.messages()).find_map(|message| {
             let was = self.thread.sent(message, before)?;
@@ -198,6 +203,21 @@ impl Last {
                 },
             })
         })
+    }
+}
+
+/// The first number that stands in one of two rising sequences alone.
+fn first_apart(
+    mut one: impl Iterator<Item = usize>,
+    mut other: impl Iterator<Item = usize>,
+) -> Option<usize> {
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) => return Some(a.min(b)),
+            (only, None) | (None, only) => return only,
+        }
     }
 }
 

@@ -61,7 +61,7 @@ fn off_is_left_out_byte_for_byte() {
     for Held { declaration, tools } in all() {
         let id = declaration["id"].as_str().unwrap().to_owned();
         let launch = Launch::live()
-            .with_capability(declaration, tools)
+            .granting(declaration, tools)
             .in_capability(&id, "/enabled", false);
         let (off, run) = first_request(launch);
         assert_eq!(off, BEFORE.trim_end(), "{id}");
@@ -88,7 +88,7 @@ fn on_only_its_tools_and_its_words_are_added() {
     let before = body(BEFORE);
     for Held { declaration, tools } in all() {
         let id = declaration["id"].as_str().unwrap().to_owned();
-        let (on, _) = first_request(Launch::live().with_capability(declaration, tools));
+        let (on, _) = first_request(Launch::live().granting(declaration, tools));
         let mut on = body(&on);
         let names = |body: &Value| -> Vec<Value> {
             let tools = body["tools"].as_array().unwrap().iter();
@@ -124,7 +124,7 @@ fn held_by_nobody_s_call_is_taught_to_nobody() {
     // On, and none of its calls on the list: nothing to teach.
     for Held { declaration, .. } in all() {
         let id = declaration["id"].as_str().unwrap().to_owned();
-        let (text, _) = first_request(Launch::live().with_capability(declaration, &[]));
+        let (text, _) = first_request(Launch::live().granting(declaration, &[]));
         assert_eq!(text, BEFORE.trim_end(), "{id}");
     }
 }

@@ -8,6 +8,7 @@
 mod ablation;
 mod bad_input;
 mod common;
+mod compaction;
 mod costs;
 mod disk_full;
 mod exit_codes;
@@ -34,3 +35,4 @@ mod signals;
 mod skills;
 mod sums;
 mod tasks;
+mod windowed;

@@ -39,7 +39,7 @@ pub(crate) fn memories(strategy: &str) -> Value {
 
 /// Plays a session of a root with memories; `limits` are set among their params.
 fn play(strategy: &str, limits: &[(&str, u64)], answers: impl IntoIterator<Item = Answer>) -> Run {
-    let launch = Launch::live().with_capability(memories(strategy), tools(strategy));
+    let launch = Launch::live().granting(memories(strategy), tools(strategy));
     let launch = limits.iter().fold(launch, |launch, (key, value)| {
         launch.in_capability("memories", &format!("/params/{key}"), *value)
     });
@@ -278,8 +278,7 @@ fn an_edit_names_why_it_is_refused() {
 
 #[test]
 fn without_the_calls_that_revise_memories_are_only_added() {
-    let launch =
-        Launch::live().with_capability(memories("markdown"), &["create_memory", "read_memory"]);
+    let launch = Launch::live().granting(memories("markdown"), &["create_memory", "read_memory"]);
     let run = Run::builder()
         .launch(launch)
         .answers(turns([
@@ -301,7 +300,7 @@ fn the_store_is_an_actor_that_is_asked_by_message() {
     let builder = Run::builder();
     let flow = builder.folder().join("flow.ndjson");
     let run = builder
-        .launch(Launch::live().with_capability(memories("markdown"), tools("markdown")))
+        .launch(Launch::live().granting(memories("markdown"), tools("markdown")))
         .arguments(["--flow".as_ref(), flow.as_os_str()])
         .answers(turns([Answer::call("create_memory", memory("a", "x"))]))
         .run();

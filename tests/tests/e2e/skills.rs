@@ -38,7 +38,7 @@ fn skill(name: &str, body: &str) -> String {
 
 /// A root that reads skills.
 fn builder(dir: &str, manuals: &[&str]) -> Builder {
-    Run::builder().launch(Launch::live().with_capability(skills(dir, manuals), &["read_skill"]))
+    Run::builder().launch(Launch::live().granting(skills(dir, manuals), &["read_skill"]))
 }
 
 fn read(name: &str) -> Answer {
@@ -145,7 +145,7 @@ fn every_fault_of_a_directory_is_refused_in_one_list_and_nothing_is_made() {
     let workspace = builder.workspace().to_owned();
     let file = builder.folder().join("checked.json");
     let launch = Launch::live()
-        .with_capability(skills("know", &[]), &["read_skill"])
+        .granting(skills("know", &[]), &["read_skill"])
         .root("/name", 7)
         .set("/workspaceDir", workspace.display().to_string());
     fs::write(&file, launch.json().to_string()).unwrap();

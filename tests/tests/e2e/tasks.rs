@@ -23,7 +23,7 @@ pub(crate) fn tasks(mode: &str, max: u64) -> Value {
 
 fn play(mode: &str, max: u64, answers: impl IntoIterator<Item = Answer>) -> Run {
     Run::builder()
-        .launch(Launch::live().with_capability(tasks(mode, max), &TOOLS))
+        .launch(Launch::live().granting(tasks(mode, max), &TOOLS))
         .answers(turns(answers))
         .run()
 }

@@ -24,7 +24,7 @@ use vocab::message::Message;
 use vocab::outcome::EndStatus;
 use vocab::tools::{Definition, ToolName};
 
-use super::records::{memory_state, skills_state, tasks_state};
+use super::records::{archive_state, memory_state, skills_state, tasks_state};
 use super::turns::Turns;
 use super::{AgentSpec, LoopEnd};
 use crate::link::Link;
@@ -208,6 +208,9 @@ impl Turns {
         if let Some(skills) = &self.held.skills {
             voice.say(skills_state(self.held.store(ModuleKind::Skills), skills));
         }
+        if let Some(archive) = &self.upkeep.archive {
+            voice.say(archive_state(self.held.store(ModuleKind::Archive), archive));
+        }
         ControlFlow::Continue(())
     }
 
@@ -265,6 +268,23 @@ impl Turns {
     pub(super) async fn refresh_before_compaction(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         self.refresh_memories(turn).await?;
         self.refresh_tasks(turn)
+    }
+
+    /// How many tasks and memories stand in the blocks.
+    pub(super) async fn kept_in_blocks(&mut self) -> ControlFlow<LoopEnd, (u64, u64)> {
+        let tasks = self.held.tasks.as_ref();
+        let tasks = tasks.map_or(0, |tasks| tasks.tasks().len() as u64);
+        let Some(memories) = &self.held.memories else {
+            return ControlFlow::Continue((tasks, 0));
+        };
+        if !memories.strategy.in_window() {
+            return ControlFlow::Continue((tasks, 0));
+        }
+        let ask = DescribeMemories {
+            agent: self.spec.id.clone(),
+        };
+        let state = reached(memories.link.ask(ask).await)?;
+        ControlFlow::Continue((tasks, state.totals.count))
     }
 
     async fn refresh_memories(&mut self, turn: u32) -> ControlFlow<LoopEnd> {

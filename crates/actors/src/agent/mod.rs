@@ -4,18 +4,23 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod autoload;
+mod closing;
 mod compacting;
 mod ending;
+mod file_reads;
 mod holdings;
 mod model_turn;
 mod module_calls;
 mod preparation;
 mod records;
 mod spending;
+mod summarizer;
 mod surface;
 mod tool_turn;
 mod turns;
 mod upkeep;
+mod window_calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -123,6 +128,8 @@ pub(crate) struct Links {
     pub(crate) supervisor: Link<Supervisor>,
     pub(crate) scheduler: Link<Scheduler>,
     pub(crate) client: Option<Link<ProviderClient>>,
+    /// The client of the model that a handoff of its window asks.
+    pub(crate) summarizer: Option<Link<ProviderClient>>,
     pub(crate) voice: Voice,
 }
 
@@ -149,13 +156,16 @@ impl Agent {
         tap: Option<&Tap>,
     ) -> Link<Self> {
         let name = format!("agent {}", spec.id);
+        let client = |model| cast.clients.get(model).map(|link| link.held_by(&name));
         let links = Links {
             supervisor: supervisor.held_by(&name),
             scheduler: cast.scheduler.held_by(&name),
-            client: cast
-                .clients
-                .get(&spec.profile.model_id)
-                .map(|link| link.held_by(&name)),
+            client: client(&spec.profile.model_id),
+            summarizer: spec
+                .profile
+                .compaction()
+                .filter(|policy| policy.strategy.is_handoff())
+                .and_then(|policy| client(policy.model.unwrap_or(&spec.profile.model_id))),
             voice: Voice {
                 telemetry: cast.telemetry.held_by(&name),
                 agent: Some(spec.id.clone()),

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use context::modules::RosterRow;
+use context::modules::archive::{Archive, ArchiveEntry};
 use context::modules::memories;
 use context::modules::skills::{self, SkillSet};
 use context::modules::tasks::{Task, TaskList};
@@ -13,9 +14,9 @@ use provider::call::CallError;
 use provider::fault::Fault;
 use provider::reply::Reply;
 use record::event::{
-    CallDescriptor, ContextMessage, Event, ImageDescriptor, MemoryLimits, MemoryRevision,
-    MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState, TaskRow, TaskStatus,
-    TasksState,
+    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor, MemoryLimits,
+    MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState,
+    TaskRow, TaskStatus, TasksState,
 };
 use record::journal::{
     FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
@@ -208,5 +209,19 @@ pub(super) fn skills_state(module_id: String, skills: &SkillSet) -> Event {
     Event::SkillsState(SkillsState {
         module_id,
         skills: skills.rows().into_iter().map(row).collect(),
+    })
+}
+
+pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
+    let row = |entry: &ArchiveEntry| ArchiveRow {
+        ordinal: entry.ordinal,
+        band: entry.band,
+        role: entry.role,
+        chars: entry.chars(),
+        preview: entry.preview(),
+    };
+    Event::ArchiveState(ArchiveState {
+        module_id,
+        entries: archive.entries().iter().map(row).collect(),
     })
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use config::capability::window::CompactionStrategy;
 use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
 use context::modules::{ModuleKind, RosterRow};
-use context::prompts::{ReadFile, Shell, SystemContext};
+use context::prompts::{CompactionSection, ManagedSection, ReadFile, Shell, SystemContext};
 use provider::looping::Knobs;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
@@ -47,6 +48,31 @@ pub(crate) fn call_settings(profile: &Profile) -> CallSettings {
             min_saturated_run: knobs.min_saturated_run,
             max_response_chars: knobs.max_response_chars,
         }),
+    }
+}
+
+/// What an agent is told of how its full window is compacted.
+fn compaction(strategy: CompactionStrategy) -> CompactionSection {
+    let nothing = CompactionSection::default();
+    match strategy {
+        CompactionStrategy::SelfSummarization => CompactionSection {
+            prose: true,
+            ..nothing
+        },
+        CompactionStrategy::SelfCompaction => CompactionSection {
+            compact: Some(ToolName::Compact.as_str()),
+            ..nothing
+        },
+        CompactionStrategy::MemoryCompaction => CompactionSection {
+            memories: true,
+            ..nothing
+        },
+        CompactionStrategy::HandoffSummarization | CompactionStrategy::HandoffCompaction => {
+            CompactionSection {
+                handoff: true,
+                ..nothing
+            }
+        }
     }
 }
 
@@ -104,6 +130,7 @@ impl Surface {
                 read: profile.read(),
                 attach_images,
                 picture_room: REQUEST_PICTURES,
+                whole: false,
             },
         }
     }
@@ -151,6 +178,15 @@ impl Surface {
                     max_lines: policy.max_lines,
                     max_chars: policy.max_chars,
                 }),
+            compaction: spec
+                .profile
+                .compaction()
+                .map(|policy| compaction(policy.strategy)),
+            managed: Some(ManagedSection {
+                evict: on(ToolName::EvictFileView).then_some(ToolName::EvictFileView.as_str()),
+                archive: on(ToolName::ArchiveThread).then_some(ToolName::ArchiveThread.as_str()),
+            })
+            .filter(|section| section.evict.is_some() || section.archive.is_some()),
             ..SystemContext::new(spec.role, spec.window_limit)
         }
     }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use context::tokens;
-use context::window::{NewItem, Region, Retention};
+use context::window::{NewItem, Retention};
 use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
@@ -22,6 +22,8 @@ use vocab::outcome::{EndStatus, TurnVerdict};
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
+use super::closing::Worked;
+use super::compacting::region;
 use super::ending::{self, Ending};
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
@@ -104,6 +106,9 @@ impl Turns {
         let Called::Tool(tool @ ToolName::Shell) = self.surface.called(&call.name) else {
             return None;
         };
+        if self.upkeep.refusal(tool).is_some() {
+            return None;
+        }
         let Ok(Call::Shell(command)) = tools::parse(tool, &call.arguments) else {
             return None;
         };
@@ -117,12 +122,13 @@ impl Turns {
     pub(super) async fn work(
         &mut self,
         turn: u32,
+        text: Option<&str>,
         calls: &[ToolCall],
         mut ahead: Option<Ahead>,
         size: ReplySize,
     ) -> ControlFlow<LoopEnd> {
         let mut ending = None;
-        let mut carried_out = 0;
+        let mut succeeded = Vec::with_capacity(calls.len());
         for call in calls {
             if self.stop.has(StopCause::Canceled) {
                 break;
@@ -133,18 +139,24 @@ impl Turns {
                 return self.close_fatal(turn, cause, size);
             }
             ending = answer.ending.or(ending);
-            carried_out += 1;
+            succeeded.push(answer.outcome.is_ok());
         }
         self.tell_changes(turn);
         // An agent that had ended before the stop reached it has ended.
-        let ended = ending.is_some() && carried_out == calls.len();
+        let ended = ending.is_some() && succeeded.len() == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
             // What was declared was cut short by the operator, not by the agent: no error of its.
             self.answered += 1;
             self.judge(turn, TurnVerdict::Progressed, None, size);
             return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
         }
-        self.close(turn, ending, size)
+        let worked = Worked {
+            text,
+            calls: &succeeded,
+            ending,
+            size,
+        };
+        self.close_turn(turn, worked).await
     }
 
     async fn one_call(&mut self, turn: u32, call: &ToolCall, ahead: Option<Ahead>) -> Answer {
@@ -158,14 +170,14 @@ impl Turns {
         );
         let (begun, answer) = match ahead {
             Some(Ahead { begun, outcome }) => (begun, Answer::of_command(outcome.await)),
-            None => (Instant::now(), self.dispatch(call).await),
+            None => (Instant::now(), self.dispatch(turn, call).await),
         };
         self.record_answer(turn, call, &answer, millis(begun.elapsed()))
             .await;
         answer
     }
 
-    async fn dispatch(&mut self, call: &ToolCall) -> Answer {
+    async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
             Called::Unavailable => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
@@ -186,14 +198,26 @@ impl Turns {
                 FailureClass::LimitExceeded,
                 "the run's time is spent; nothing more is carried out",
             )),
-            Called::Tool(tool) if is_of_a_module(tool) => {
-                self.call_module(tool, &call.arguments).await
-            }
-            Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
-                Err(failure) => Answer::failed(failure),
-                Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
-                Ok(call) => self.run_file_call(call).await,
+            Called::Tool(tool) => match self.upkeep.refusal(tool) {
+                Some(refusal) => Answer::failed(refusal),
+                None => self.carry_out(turn, tool, &call.arguments).await,
             },
+        }
+    }
+
+    async fn carry_out(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
+        if let Some(CapabilityId::AgentManagedContext | CapabilityId::Compaction) =
+            tool.capability()
+        {
+            return self.window_call(turn, tool, arguments);
+        }
+        if is_of_a_module(tool) {
+            return self.call_module(tool, arguments).await;
+        }
+        match tools::parse(tool, arguments) {
+            Err(failure) => Answer::failed(failure),
+            Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
+            Ok(call) => self.run_file_call(call).await,
         }
     }
 
@@ -216,28 +240,36 @@ impl Turns {
             picture_room: REQUEST_PICTURES.saturating_sub(self.window.picture_bytes()),
             ..self.surface.files
         };
-        let halt = Halt::default();
-        let halted = halt.clone();
-        let mut work =
-            tokio::task::spawn_blocking(move || tools::run_file(&call, &place, &policy, &halted));
-        let finished = tokio::select! {
-            finished = &mut work => finished,
-            () = self.stop.canceled() => {
-                halt.raise();
-                // A file on a server that is gone answers no look at the flag either.
-                match tokio::time::timeout(shell::GRACE, &mut work).await {
-                    Ok(finished) => finished,
-                    Err(_) => Ok(Err(tools::halted())),
-                }
-            }
-        };
-        match finished {
-            Ok(outcome) => Answer::of(outcome),
+        let work = move |halt: &Halt| tools::run_file(&call, &place, &policy, halt);
+        match self.on_disk(work).await {
+            Ok(outcome) => Answer::of(outcome.unwrap_or_else(|| Err(tools::halted()))),
             Err(error) => Answer::defect(format!("a file call died: {error}")),
         }
     }
 
-    fn place(&self) -> tools::Place {
+    /// Does a piece of work on a blocking thread. It is told to halt once the run is canceled;
+    /// `None` where it does not heed that.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Halt) -> T + Send + 'static,
+    ) -> Result<Option<T>, tokio::task::JoinError> {
+        let halt = Halt::default();
+        let halted = halt.clone();
+        let mut work = tokio::task::spawn_blocking(move || work(&halted));
+        tokio::select! {
+            finished = &mut work => finished.map(Some),
+            () = self.stop.canceled() => {
+                halt.raise();
+                // A file on a server that is gone answers no look at the flag either.
+                match tokio::time::timeout(shell::GRACE, &mut work).await {
+                    Ok(finished) => finished.map(Some),
+                    Err(_) => Ok(None),
+                }
+            }
+        }
+    }
+
+    pub(super) fn place(&self) -> tools::Place {
         tools::Place {
             cwd: self.spec.cwd.clone(),
             root: self.spec.cwd.clone(),
@@ -317,10 +349,13 @@ impl Turns {
             (None, Some(skill)) => (Band::Skill, Some(Arc::clone(skill))),
             (None, None) => (Band::ToolOutput, None),
         };
+        self.upkeep.observe(&call.name, &call.arguments, &body);
         let tokens = count(&body).await;
+        let tokens = tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>());
+        let (text, tokens) = self.headed(turn, body, tokens, images);
         let message = Message::Tool {
             call: call.id.clone(),
-            text: body,
+            text,
             images: images.to_vec(),
         };
         self.window.push(NewItem {
@@ -329,12 +364,8 @@ impl Turns {
                 None => Retention::Ephemeral,
             },
             selector,
-            region: view.and_then(|view| view.region).map(|region| Region {
-                first: region.first,
-                last: region.last,
-                total: region.total,
-            }),
-            tokens: tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>()),
+            region: view.and_then(|view| view.region).map(region),
+            tokens,
             ..NewItem::new(band, turn, message)
         });
     }

@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, PromptError};
+use context::prompts::{self, AutoloadSection, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -159,6 +159,7 @@ impl Turns {
             surface.toolset.json.get(),
             Shape::of(&spec.profile.model_id),
         );
+        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
         Self {
             spec,
             shared,
@@ -172,7 +173,7 @@ impl Turns {
             discarded: Discarded::default(),
             rewritten: None,
             reasked: false,
-            upkeep: Upkeep::default(),
+            upkeep,
             settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
@@ -190,6 +191,9 @@ impl Turns {
                 error: Some(format!("the system prompt does not render: {error}")),
                 ..LoopEnd::of(EndStatus::InternalError)
             };
+        }
+        if let ControlFlow::Break(end) = self.open_files().await {
+            return end;
         }
         if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
             return end;
@@ -209,7 +213,7 @@ impl Turns {
     }
 
     /// The events an incarnation opens with (06 §1, rule 2).
-    fn announce(&self) {
+    fn announce(&mut self) {
         let spec = &self.spec;
         let voice = &self.links.voice;
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
@@ -245,6 +249,11 @@ impl Turns {
         let tools = &self.surface.tools;
         self.held
             .describe(&mut context, profile, &self.shared.launch, tools);
+        let opens = !self.shared.launch.spec_files.is_empty();
+        let autoload = profile.autoload().filter(|_| opens);
+        context.autoload = autoload.map(|policy| AutoloadSection {
+            locked: policy.locked,
+        });
         let system = prompts::system(
             &context,
             profile.custom_instructions.as_deref(),

@@ -15,7 +15,7 @@ use crate::reframe::reframed;
 use crate::tokens;
 use crate::window::{Archived, Evicted, TurnRange, Window};
 
-pub use results::{archived_text, compacting_text, evicted_text};
+pub use results::{archived_text, compacting_text, evicted_text, found_text, turns_text};
 
 /// Reads the arguments of `evict_file_view`: a path, or none for all file views.
 ///

@@ -8,6 +8,7 @@
 use vocab::tools::MAX_COMPACT_FILES;
 
 use crate::compaction::CompactCall;
+use crate::modules::archive::ArchiveHits;
 use crate::window::{Archived, Evicted, TurnRange};
 
 /// The result of an eviction.
@@ -57,6 +58,37 @@ pub fn archived_text(archived: &Archived, stored: usize) -> String {
     text
 }
 
+/// The turns an archival emptied, `1-3, 7`.
+pub fn turns_text(archived: &Archived) -> String {
+    listed(&runs(&archived.turns))
+}
+
+/// The result of a search of the archive: each match whole, under what tells where it was.
+pub fn found_text(found: &ArchiveHits<'_>) -> String {
+    if found.hits.is_empty() {
+        return "nothing in the archive holds that".to_owned();
+    }
+    let mut text = counted(found.total, "match");
+    let shown = found.hits.len() as u64;
+    if shown < found.total {
+        text.push_str(&format!(
+            "; the first {shown} follow, a longer query finds fewer"
+        ));
+    }
+    for entry in &found.hits {
+        text.push_str(&format!(
+            "\n\n#{} of turn {}, {}",
+            entry.ordinal, entry.turn, entry.band
+        ));
+        if let Some(call) = &entry.call {
+            text.push_str(&format!(", {} {}", call.name, call.arguments));
+        }
+        text.push_str("\n----\n");
+        text.push_str(&entry.text);
+    }
+    text
+}
+
 /// The result of `compact`: it is applied once the turn closes.
 pub fn compacting_text(call: &CompactCall) -> String {
     let mut text = "your window is compacted after this reply".to_owned();
@@ -98,7 +130,11 @@ fn listed(ranges: &[TurnRange]) -> String {
 }
 
 fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match (number, noun) {
+        (1, _) => "",
+        (_, noun) if noun.ends_with("ch") => "es",
+        _ => "s",
+    };
     format!("{} {noun}{plural}", grouped(number))
 }
 
@@ -154,6 +190,35 @@ mod tests {
         assert_eq!(
             archived_text(&nothing, 0),
             "nothing was archived; 0 results stored, 0 in the archive\nnot in your window: 4"
+        );
+    }
+
+    #[test]
+    fn a_search_shows_each_match_whole_and_says_how_many_there_are() {
+        use crate::modules::archive::{Archive, ArchivedCall};
+        use vocab::band::Band;
+        use vocab::message::Role;
+
+        let mut archive = Archive::default();
+        for turn in 1..=9 {
+            let call = ArchivedCall {
+                name: "shell".to_owned(),
+                arguments: format!("{{\"command\":\"echo {turn}\"}}").into(),
+            };
+            let text = format!("line {turn}\n\nsecond").into();
+            archive.store(turn, Band::ToolOutput, Role::Tool, text, Some(call));
+        }
+        assert_eq!(
+            found_text(&archive.search("LINE 7")),
+            "1 match\n\n#7 of turn 7, tool_output, shell {\"command\":\"echo 7\"}\n----\nline \
+             7\n\nsecond"
+        );
+        let many = found_text(&archive.search("line"));
+        assert!(many.starts_with("9 matches; the first 8 follow"), "{many}");
+        assert!(!many.contains("line 9"), "{many}");
+        assert_eq!(
+            found_text(&archive.search("absent")),
+            "nothing in the archive holds that"
         );
     }
 

@@ -126,7 +126,7 @@ proptest! {
                 Step::Signal(threshold_percent) => {
                     let (ids, sums) = (session.window.ids(), session.window.breakdown());
                     let threads = ids.len() - usize::from(session.window.signal().is_some());
-                    let policy = SignalPolicy { threshold_percent, top_file_views: 2, evict: true, archive: true };
+                    let policy = SignalPolicy { threshold_percent, top_file_views: 2, evict: true, archive: true, search: true };
                     signal::refresh(&mut session.window, &policy).unwrap();
                     prop_assert_eq!(&session.window.ids()[..threads], &ids[..threads]);
                     prop_assert_eq!(session.window.breakdown(), sums);

@@ -198,6 +198,7 @@ fn five_hundred_turns_under_each_strategy_lose_nothing_and_keep_every_pair() {
             top_file_views: 5,
             evict: true,
             archive: true,
+            search: true,
         };
         let (mut boundaries, mut signals) = (0, 0);
         while session.turn <= 500 {

@@ -97,6 +97,20 @@ fn first_difference(last: &[Vec<u8>], next: &[Vec<u8>]) -> Option<(usize, usize)
     Some((message, pairs.take_while(|(a, b)| a == b).count()))
 }
 
+#[test]
+fn a_message_of_another_maker_breaks_where_its_bytes_are_held_alike() {
+    let messages = |maker| [user("task"), thought("c", maker, 2), user("go on")];
+    let last = request(&messages(None), Shape::Bare);
+    let mut next = request(&messages(Some("Acme")), Shape::Bare);
+    next.rewritten = Some(Rewrite::Compaction);
+    assert_eq!(after((&last, "Acme"), 900, (&next, "Acme")).broken, None);
+    // Umbra was sent the items of nobody, and is not sent those of Acme.
+    let broken = after((&last, "Umbra"), 900, (&next, "Umbra")).broken;
+    let broken = broken.expect("the items are not sent any more");
+    assert_eq!(broken.message, 1);
+    assert_eq!(broken.act, Some(Rewrite::Compaction));
+}
+
 fn message() -> impl Strategy<Value = Message> {
     let maker = proptest::option::of(prop_oneof![Just("Acme"), Just("Umbra")]);
     let text = prop_oneof![6 => "[a-c]{0,3}", 1 => Just("x".repeat(9000))];

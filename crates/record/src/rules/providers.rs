@@ -233,10 +233,11 @@ fn was_done(act: Rewrite, edits: &[&str]) -> bool {
     by.iter().any(|action| edits.contains(action))
 }
 
+/// A request that is the beginning of the one before parts from it at its own end.
 fn names_a_message(broken: &Line, prompt: &Line, found: &mut Found) {
     let sent = prompt.get("messages").as_array().map_or(0, Vec::len) as u64;
     let message = broken.get("message").as_u64();
-    if message.is_none_or(|message| message >= sent) {
+    if message.is_none_or(|message| message > sent) {
         found.add(
             broken.number,
             rule::PREFIX,

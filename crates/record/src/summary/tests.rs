@@ -48,7 +48,8 @@ enum Held {
     /// Compacts its window. A request of its own costs something, nothing, or is not priced.
     Compacts {
         fallback: bool,
-        own: Option<Option<u32>>,
+        own: bool,
+        actual: Option<u32>,
     },
     /// Writes a memory, or deletes one.
     Writes { deletes: bool },
@@ -62,11 +63,11 @@ fn held() -> impl Strategy<Value = Held> {
     let names = || prop::collection::btree_set(0u8..4, 0..4);
     prop_oneof![
         any::<bool>().prop_map(|archives| Held::Frees { archives }),
-        (
-            any::<bool>(),
-            prop::option::of(prop::option::of(0u32..1000))
-        )
-            .prop_map(|(fallback, own)| Held::Compacts { fallback, own }),
+        any::<(bool, bool, Option<u16>)>().prop_map(|(fallback, own, actual)| Held::Compacts {
+            fallback,
+            own,
+            actual: actual.map(u32::from),
+        }),
         any::<bool>().prop_map(|deletes| Held::Writes { deletes }),
         names().prop_map(Held::Reads),
         names().prop_map(Held::Does),
@@ -86,7 +87,11 @@ fn held_event(agent: u8, held: &Held) -> Event {
             detail: String::new(),
             first_index: Some(1),
         }),
-        Held::Compacts { fallback, own } => {
+        Held::Compacts {
+            fallback,
+            own,
+            actual,
+        } => {
             let tokens = Tokens {
                 output: Some(2),
                 ..Tokens::default()
@@ -101,8 +106,8 @@ fn held_event(agent: u8, held: &Held) -> Event {
                 summary: "x".into(),
                 fallback: *fallback,
                 model_id: "m".into(),
-                tokens: own.map(|_| tokens),
-                cost: own.flatten().map(|cents| Cost {
+                tokens: own.then_some(tokens),
+                cost: actual.filter(|_| *own).map(|cents| Cost {
                     comparable: None,
                     actual: Some(f64::from(cents) / 1000.0),
                 }),
@@ -411,6 +416,38 @@ fn a_window_at_its_limit_ran_out() {
     assert!((summary.peak_context_share - 0.75).abs() < 1e-12);
     assert!(!summary.ran_out_of_context);
     assert!(folded([breakdown(200)]).ran_out_of_context);
+}
+
+#[test]
+fn calls_repeated_and_compactions_ignored_are_errors_of_a_missing_completion() {
+    let outcome = |kind: ErrorType, streak| {
+        Event::TurnOutcome(TurnOutcome {
+            outcome: TurnVerdict::Error,
+            error: Some(kind.base()),
+            error_type: Some(kind),
+            consecutive_errors: streak,
+            turns: streak,
+            loop_aborts: 0,
+            loop_abort_words: 0,
+            loop_abort_chars: 0,
+            response_chars: 0,
+            response_output_tokens: 0,
+        })
+    };
+    let summary = folded([
+        outcome(ErrorType::RepeatedCall, 1),
+        outcome(ErrorType::MissingCompletionCompaction, 2),
+        outcome(ErrorType::RepeatedCall, 3),
+    ]);
+    let errors = summary.errors;
+    assert_eq!((errors.errors, errors.missing_completion), (3, 3));
+    assert_eq!(
+        errors.by_type,
+        BTreeMap::from([
+            (ErrorType::MissingCompletionCompaction, 1),
+            (ErrorType::RepeatedCall, 2),
+        ])
+    );
 }
 
 /// F63.

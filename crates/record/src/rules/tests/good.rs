@@ -73,9 +73,9 @@ pub(super) fn good() -> Vec<Value> {
     };
     let revision = |revision: u64, text: Value| json!({"type": "memory_revision", "module_id": "memories-0", "slug": "m4", "revision": revision, "text": text});
     let managed = |action: &str| json!({"type": "context_managed", "action": action, "reclaimedTokens": 2, "items": 1, "detail": "x", "firstIndex": 2});
-    let compaction = |strategy: &str, before: u64, after: u64| {
+    let compaction = |strategy: &str, before: i64, after: i64| {
         json!({"type": "compaction", "strategy": strategy, "trigger": 0.8,
-            "reclaimedTokens": before as i64 - after as i64,
+            "reclaimedTokens": before - after,
             "before": {"tokens": before, "bands": {"system": 1, "assistant": before - 1}},
             "after": {"tokens": after, "bands": {"system": 1, "history": after - 1}},
             "summary": "x", "fallback": false, "modelId": "m"})
