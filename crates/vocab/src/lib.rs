@@ -11,6 +11,7 @@ pub mod candidate;
 pub mod capability;
 pub mod failure;
 pub mod ids;
+pub mod knowledge;
 pub mod message;
 pub mod operations;
 pub mod outcome;

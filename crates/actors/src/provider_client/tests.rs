@@ -114,6 +114,7 @@ impl Stage {
         knobs: Option<Knobs>,
     ) -> Result<Completion, Box<Failure>> {
         let call = Complete {
+            role: record::journal::RequestRole::Agent,
             agent: agent.into(),
             profile: agent.into(),
             turn: 1,
