@@ -6,10 +6,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
+mod autoload;
 mod bad_input;
 mod common;
 mod compaction;
 mod compaction_failures;
+mod context_ablation;
 mod costs;
 mod disk_full;
 mod exit_codes;
@@ -25,6 +27,7 @@ mod holdings_ablation;
 mod human_log;
 mod kill9;
 mod long_session;
+mod long_windows;
 mod managed_context;
 mod memories;
 mod mock;

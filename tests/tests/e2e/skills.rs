@@ -127,6 +127,7 @@ fn a_skill_is_listed_read_and_pinned_once() {
         })
         .collect();
     assert_eq!(read, [[false, false], [false, true], [true, true]]);
+    crate::kill9::agrees(&run);
 }
 
 #[test]
