@@ -226,9 +226,10 @@ impl Turns {
         let Some(memories) = &self.held.memories else {
             return ControlFlow::Continue(());
         };
+        let reads = self.surface.tools.contains(&ToolName::ReadMemory);
         let ask = TakeNews {
             agent: self.spec.id.clone(),
-            read: ToolName::ReadMemory.as_str(),
+            read: reads.then_some(ToolName::ReadMemory.as_str()),
         };
         let news = memories.link.ask(ask).await;
         let news = reached(news)?;
