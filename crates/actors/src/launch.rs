@@ -195,7 +195,6 @@ pub fn refuse(
         commit: build.commit,
         workspace: None,
         windows: std::collections::BTreeMap::new(),
-        model_prices: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     })))];
     lines.extend(refusals.iter().map(|refusal| {

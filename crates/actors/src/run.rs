@@ -236,7 +236,6 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
         commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
-        model_prices: launch.model_prices.clone(),
         limits: limits.clone(),
     })));
     voice.log(

@@ -19,7 +19,7 @@ use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, 
 use vocab::knowledge::MemoryScope;
 use vocab::message::Role;
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, Limit, TurnVerdict};
-use vocab::usage::{Cost, Figure, ListPrices, Tokens};
+use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
 
@@ -135,9 +135,6 @@ pub struct SessionStarted {
     pub workspace: Option<String>,
     /// Tokens per model.
     pub windows: BTreeMap<ModelId, u64>,
-    /// List prices per model, as launched: what a reader prices a lost cache by.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub model_prices: BTreeMap<ModelId, ListPrices>,
     /// The ceilings in force; unarmed ones absent.
     pub limits: BTreeMap<&'static str, f64>,
 }

@@ -84,7 +84,6 @@ impl Session {
             commit: None,
             workspace: Some("/workspace".to_owned()),
             windows: BTreeMap::from([(model(), 200_000)]),
-            model_prices: BTreeMap::new(),
             limits: BTreeMap::new(),
         };
         self.emit(None, None, Event::SessionStarted(Box::new(started)));

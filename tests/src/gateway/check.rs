@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::providers::plain;
 use super::reply::Said;
-use super::request::opening;
+use super::request::{content_text, opening};
 
 mod reasoning;
 

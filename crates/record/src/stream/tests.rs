@@ -105,7 +105,6 @@ fn a_document_written_over_many_lines_takes_one() {
         commit: None,
         workspace: None,
         windows: std::collections::BTreeMap::new(),
-        model_prices: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     };
     let text = written(
