@@ -531,6 +531,7 @@ fn a_provider_that_changes_its_spelling_stays_one_row() {
             failure: None,
             abandoned: Vec::new(),
             moved: (false, false),
+            held: Vec::new(),
         };
         let usage = Usage {
             provider: Some(name.into()),
