@@ -6,6 +6,7 @@
 //! lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
+mod bookkeeping;
 mod contestant;
 mod events;
 mod looping;
@@ -90,6 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(events::measure(repeats.events)?);
     println!("==> loop detector");
     rows.extend(looping::measure(repeats.events));
+    println!("==> a turn's bookkeeping");
+    rows.extend(bookkeeping::measure(repeats.events)?);
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");
