@@ -20,8 +20,12 @@ fn png(n: usize) -> Vec<u8> {
     png
 }
 
-/// A turn of the session, as a function of its number.
-fn turn(n: usize) -> Answer {
+fn spec() -> String {
+    format!("The specification.\n{}", prose(99, 500))
+}
+
+/// A turn of the session, as a function of its number; `real` counts those of compactions too.
+fn turn(n: usize, real: usize) -> Answer {
     let file = |n: usize| json!({ "path": format!("f{}.txt", n % FILES) });
     match n % 8 {
         0 => Answer::call("read_file", file(n)).and_call("read_file", file(n + 1)),
@@ -42,9 +46,15 @@ fn turn(n: usize) -> Answer {
             .and_call("read_file", file(n))
             .saying("I search.")
             .thinking("Where was it?"),
-        _ => Answer::call("evict_file_view", json!({ "path": format!("f{}.txt", (n + 5) % FILES) }))
-            .and_call("archive_thread", json!({ "ranges": [[n.saturating_sub(4).max(1), n.saturating_sub(4).max(1)]] }))
-            .and_call("read_file", file(n)),
+        _ => Answer::call(
+            "evict_file_view",
+            json!({ "path": format!("f{}.txt", (n - 1) % FILES) }),
+        )
+        .and_call(
+            "archive_thread",
+            json!({ "ranges": [[real.saturating_sub(4), real.saturating_sub(3)]] }),
+        )
+        .and_call("read_file", file(n)),
     }
 }
 
@@ -70,9 +80,7 @@ fn session(strategy: &'static str) {
         compaction(strategy, 0.25, &json!({ "maxRetries": 1 })),
         tools,
     );
-    let mut builder = Run::builder()
-        .launch(launch)
-        .file("spec.md", prose(99, 500));
+    let mut builder = Run::builder().launch(launch).file("spec.md", spec());
     for file in 0..FILES {
         builder = builder.file(&format!("f{file}.txt"), prose(file, 900));
     }
@@ -104,7 +112,7 @@ fn session(strategy: &'static str) {
                         return Answer::finish("All of it.");
                     }
                     made += 1;
-                    turn(made - 1)
+                    turn(made - 1, n + 1)
                 },
                 move |request: &Request, n: usize| {
                     if request.json().get("tools").is_some() {
@@ -128,7 +136,11 @@ fn session(strategy: &'static str) {
             .iter()
             .all(|it| it["strategy"] == strategy && it["fallback"] == false)
     );
-    assert!(summary["evictions"].as_u64() > Some(10) && summary["archivals"].as_u64() > Some(10));
+    let count = |key: &str| summary[key].as_u64().unwrap();
+    assert!(
+        count("evictions") > 10 && count("archivals") > 10,
+        "{summary}"
+    );
     let acts = breaks(&run);
     assert!(
         acts.iter()
@@ -142,7 +154,7 @@ fn session(strategy: &'static str) {
 /// What is pinned stood in every request; what was summarized last, too.
 #[track_caller]
 fn kept(run: &Run, boundaries: usize) {
-    let spec = prose(99, 500);
+    let spec = spec();
     let own = own_requests(run);
     for request in &own {
         let texts = texts(request);
