@@ -16,9 +16,8 @@ fn png() -> Vec<u8> {
 
 /// 600 lines: more than a read shows where reads are capped.
 fn long() -> String {
-    (1..=600)
-        .map(|line| format!("Line {line} of the specification.\n"))
-        .collect()
+    let lines = (1..=600).map(|line| format!("Line {line} of the specification.\n"));
+    lines.collect::<Vec<_>>().concat()
 }
 
 fn autoload(implementation: Option<&str>, images: Option<bool>) -> Value {
@@ -146,7 +145,7 @@ fn a_compaction_keeps_what_is_locked_and_sweeps_what_is_not() {
         });
         let run = builder
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 by_turn(
                     |_, n| {
                         if n < 20 {

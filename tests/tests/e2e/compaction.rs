@@ -80,7 +80,7 @@ fn relieved(run: &Run, strategy: &str) {
 fn a_handoff_summarizes_between_turns_and_is_offered_no_tool() {
     let run = with_files(launch("handoff-summarization", &json!({})))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| {
                     if n < 30 {
@@ -149,7 +149,7 @@ fn another_model_compacts_by_the_one_call_it_is_offered_and_names_files() {
         .root("/reasoning", json!({ "effort": "high" }));
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| if n < 30 { read(n) } else { Answer::finish("Done.") },
                 |_, n| {
@@ -190,7 +190,7 @@ fn another_model_compacts_by_the_one_call_it_is_offered_and_names_files() {
 fn a_summarizer_that_cannot_be_pinned_is_asked_again_on_auto() {
     let run = with_files(launch("handoff-compaction", &json!({})))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| -> Reply {
                     if n < 20 {
@@ -221,7 +221,7 @@ fn a_summarizer_that_cannot_be_pinned_is_asked_again_on_auto() {
 fn an_agent_summarizes_in_plain_text_and_does_nothing_else_until_it_has() {
     let run = with_files(launch("self-summarization", &json!({})))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             move |request: &Request, n: usize| {
                 let said = last_said(request);
                 if is_asked_to_compact(request) {
@@ -265,7 +265,7 @@ fn an_agent_compacts_by_its_call_asked_or_not() {
     let run = with_files(launch("self-compaction", &json!({})))
         .file("f5.txt", "short")
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             move |request: &Request, n: usize| {
                 match n {
                     // Unprompted, beside other work, and twice: the last call stands.
@@ -313,7 +313,7 @@ fn an_agent_saves_its_memories_in_one_whole_reply_before_its_window_restarts() {
     let mut asked = 0;
     let run = with_files(scratchpad(launch("memory-compaction", &json!({}))))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             move |request: &Request, n: usize| {
                 if is_asked_to_compact(request) {
                     asked += 1;
@@ -366,7 +366,7 @@ fn a_reply_that_does_nothing_of_a_pending_compaction_is_an_error_and_is_asked_ag
     ] {
         let run = with_files(launch(strategy, &json!({})))
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 move |request: &Request, n: usize| {
                     let said = last_said(request);
                     if said.starts_with("Your reply") {
@@ -401,7 +401,7 @@ fn a_model_that_never_complies_is_stopped_by_the_ceilings() {
     let launch = launch("self-compaction", &json!({})).limit("maxConsecutiveErrors", 3);
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |request: &Request, n: usize| {
                 let pending = texts(request)
                     .iter()
@@ -427,7 +427,7 @@ fn a_session_can_end_while_a_compaction_is_pending() {
     for strategy in ["self-summarization", "self-compaction"] {
         let run = with_files(launch(strategy, &json!({})))
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 |request: &Request, n: usize| {
                     if is_asked_to_compact(request) {
                         Answer::finish("Done.")
@@ -446,7 +446,7 @@ fn a_session_can_end_while_a_compaction_is_pending() {
 fn plain_text_that_nobody_asked_for_is_no_summary() {
     let run = with_files(launch("self-summarization", &json!({})))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |_: &Request, n: usize| match n {
                 0 => Answer::text("All that I know."),
                 _ => Answer::finish("Done."),
@@ -467,7 +467,7 @@ fn f59_results_of_parallel_calls_that_cross_the_threshold_stay_with_their_calls(
     ] {
         let run = with_files(launch(strategy, &json!({})))
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 by_turn(
                     |request, n| {
                         if is_asked_to_compact(request) {
@@ -479,7 +479,7 @@ fn f59_results_of_parallel_calls_that_cross_the_threshold_stay_with_their_calls(
                             };
                         }
                         match n {
-                            0..6 => read(n),
+                            0..6 | 7..10 => read(n),
                             // 7,000 tokens are held; the first of the three crosses.
                             6 => Answer::call(
                                 "shell",
@@ -487,7 +487,6 @@ fn f59_results_of_parallel_calls_that_cross_the_threshold_stay_with_their_calls(
                             )
                             .and_call("read_file", json!({ "path": "f4.txt" }))
                             .and_call("read_file", json!({ "path": "f5.txt" })),
-                            7..10 => read(n),
                             _ => Answer::finish("Done."),
                         }
                     },
@@ -540,7 +539,7 @@ fn f61_what_a_provider_reports_never_feeds_the_trigger() {
 fn a_run_is_stopped_while_another_model_summarizes() {
     let running = with_files(launch("handoff-summarization", &json!({})))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| -> Reply { read(n).into() },
                 |_, _| -> Reply { Reply::stream([": wait\n\n"]).ending(End::HoldOpen) },
@@ -573,7 +572,7 @@ fn what_a_compaction_keeps_is_what_its_request_shows() {
     );
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| match n {
                     0 => Answer::call("add_task", json!({ "id": "a", "title": "First" })).and_call(

@@ -16,7 +16,7 @@ use crate::windowed::{
 fn handed(launch: Launch, summary: impl FnMut(&Request, usize) -> Reply + Send + 'static) -> Run {
     with_files(launch)
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| -> Reply {
                     if n < 20 {
@@ -191,7 +191,7 @@ fn an_agent_whose_summaries_do_not_relieve_is_asked_at_its_next_boundaries() {
     for strategy in ["self-summarization", "self-compaction"] {
         let run = with_files(launch(strategy, &json!({ "maxRetries": 1 })))
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 move |request: &Request, n: usize| {
                     let summary = prose(n, 8_600);
                     match is_asked_to_compact(request) {
@@ -255,7 +255,7 @@ fn f57_a_pinned_specification_that_fills_the_window_ends_the_agent() {
         let run = with_files(launch)
             .file("spec.md", prose(5, 7_500))
             .gateway(Gateway::with_checker(
-                edited(),
+                Some(edited()),
                 move |request: &Request, n: usize| {
                     if is_handoff(request) || is_asked_to_compact(request) {
                         answer.clone()
@@ -313,7 +313,7 @@ fn f62_a_window_that_just_fits_its_tools_is_worked_in_until_it_is_compacted_in_v
         .launch(launch)
         .file("f0.txt", prose(0, 1_000))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(|_, _| read(0), |_, n| Answer::text(prose(n, 600))),
         ))
         .run();
@@ -341,7 +341,7 @@ fn f64_a_summarizer_that_refuses_the_pictures_is_asked_again_without_them() {
     }
     let run = builder
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 move |request, n| -> Reply {
                     match n {

@@ -94,7 +94,6 @@ fn on_only_what_is_stated_differs() {
         let holds = "- Your context window holds ";
         let (limit, expected): (u64, usize) = match declaration["id"].as_str().unwrap() {
             "compaction" => (160_000, 1),
-            "agent-managed-context" => (200_000, 1),
             "context-window-override" => (50_000, 0),
             _ => (200_000, 1),
         };

@@ -91,7 +91,7 @@ fn session(strategy: &'static str) {
     let mut made = 0;
     let run = builder
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 move |request: &Request, n: usize| {
                     if is_asked_to_compact(request) {

@@ -27,23 +27,26 @@ fn signal_of(request: &Request) -> Option<String> {
 }
 
 /// The strict checker, the prefix rule included: only for runs that take nothing out.
-fn strict() -> Option<Strict> {
-    Some(Strict {
+fn strict() -> Strict {
+    Strict {
         is_signal,
         ..Strict::default()
-    })
+    }
 }
 
 #[test]
 fn the_signal_stands_behind_every_request_from_its_threshold_on_and_in_no_prefix() {
     let run = with_files(launch(50))
-        .gateway(Gateway::with_checker(strict(), |_: &Request, n: usize| {
-            if n < 8 {
-                read(n)
-            } else {
-                Answer::finish("Done.")
-            }
-        }))
+        .gateway(Gateway::with_checker(
+            Some(strict()),
+            |_: &Request, n: usize| {
+                if n < 8 {
+                    read(n)
+                } else {
+                    Answer::finish("Done.")
+                }
+            },
+        ))
         .run();
     run.ended(0, "completed");
     crate::kill9::agrees(&run);
@@ -105,7 +108,7 @@ fn a_threshold_of_zero_shows_it_always_and_no_marker_ends_on_it() {
         .granting(managed(0), &MANAGING);
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
-            strict(),
+            Some(strict()),
             market.serve(|_: &Request, n: usize| {
                 if n < 8 {
                     read(n)
@@ -137,7 +140,7 @@ fn a_threshold_of_zero_shows_it_always_and_no_marker_ends_on_it() {
 fn evicting_leaves_a_line_under_each_call_and_takes_the_signal_away() {
     let run = with_files(launch(50))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |_: &Request, n: usize| match n {
                 0 => read(0).and_call("read_file", json!({ "path": "f1.txt", "limit": 1 })),
                 1..5 => read(n),
@@ -203,7 +206,7 @@ fn archived_turns_leave_the_window_and_their_results_are_found_again() {
     let run = with_files(launch(100))
         .file("src/needle.txt", "a NEEDLE in it\n")
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |_: &Request, n: usize| match n {
                 0..3 => read(n),
                 3 => Answer::call("read_file", json!({ "path": "src/needle.txt" }))
@@ -306,7 +309,7 @@ fn a_removal_is_what_the_next_request_is_expected_to_pay_for() {
     });
     let run = builder
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             market.serve(move |_: &Request, n: usize| match n {
                 0..6 => long(n),
                 6 => Answer::call("evict_file_view", json!({ "path": "long3.txt" })),
@@ -360,7 +363,7 @@ fn locked_specifications_are_evicted_and_archived_by_nothing() {
     let run = with_files(launch)
         .file("spec.md", "The specification.\n")
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |_: &Request, n: usize| match n {
                 0 => read(0),
                 1 => Answer::call("evict_file_view", json!({})),
@@ -388,7 +391,7 @@ fn a_compaction_empties_the_signal_and_leaves_the_archive() {
         .granting(compaction("self-compaction", 0.2, &json!({})), &["compact"]);
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             |_: &Request, n: usize| match n {
                 0..3 => read(n),
                 3 => Answer::call("archive_thread", json!({ "ranges": [[1, 1]] })),

@@ -7,12 +7,12 @@ use tests::run::Run;
 
 /// The strict checker for a run that edits what it sent: pairing, ids, shapes, order. Where the
 /// prefix may break is looked at by [`breaks`].
-pub(crate) fn edited() -> Option<Strict> {
-    Some(Strict {
+pub(crate) fn edited() -> Strict {
+    Strict {
         prefix: false,
         is_signal,
         ..Strict::default()
-    })
+    }
 }
 
 /// Whether a message is the context-usage signal.
@@ -128,9 +128,8 @@ pub(crate) fn texts(request: &Request) -> Vec<String> {
 
 /// Text of about so many tokens, another one for each `seed`.
 pub(crate) fn prose(seed: usize, tokens: usize) -> String {
-    (0..tokens / 2)
-        .map(|word| format!("{} ", (word * 7919 + seed * 104_729) % 997))
-        .collect()
+    let words = (0..tokens / 2).map(|word| format!("{} ", (word * 7919 + seed * 104_729) % 997));
+    words.collect::<Vec<_>>().concat()
 }
 
 /// A responder that counts only the agent's own turns.
