@@ -117,7 +117,10 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
     vec![
         broken.agent.to_string(),
         turn,
-        broken.act.clone(),
+        broken
+            .act
+            .clone()
+            .unwrap_or_else(|| "nothing known, a defect of gg".to_owned()),
         format!(
             "at message {}, byte {}: {} tokens to pay for again",
             broken.message,

@@ -66,10 +66,10 @@ pub struct PrefixBreak {
     pub model: Option<ModelId>,
     /// The first message that differs, from 0.
     pub message: u64,
-    /// The first byte that differs, from the start of the messages.
+    /// The first byte of it that differs.
     pub byte: u64,
-    /// What broke it.
-    pub act: String,
+    /// What broke it; `None` where gg knew of nothing that did, which is a defect of its own.
+    pub act: Option<String>,
     /// Tokens that have to be paid for again, as estimated.
     pub lost_tokens: u64,
 }
@@ -91,7 +91,8 @@ pub(super) struct Broken {
     model_id: Option<ModelId>,
     message: u64,
     byte: u64,
-    act: String,
+    #[serde(default)]
+    act: Option<String>,
     #[serde(default)]
     lost_tokens: u64,
 }

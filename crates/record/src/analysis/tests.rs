@@ -81,7 +81,10 @@ fn expected_and_got_are_summed_over_the_calls_that_report() {
     );
     assert_eq!(analysis.cache.lost(row), Lost::Usd(0.004));
     assert_eq!(analysis.cache.breaks().len(), 1);
-    assert_eq!(analysis.cache.breaks()[0].act, "evict_file_view");
+    assert_eq!(
+        analysis.cache.breaks()[0].act.as_deref(),
+        Some("evict_file_view")
+    );
 }
 
 #[test]
@@ -261,4 +264,14 @@ fn a_late_price_pays_for_no_window() {
     ]);
     let view = analysis.spend.window(&"agent-1".into(), 1).unwrap();
     assert_eq!((view.input, view.cost), (None, None));
+}
+
+#[test]
+fn a_break_that_nothing_is_known_to_have_made_is_shown_all_the_same() {
+    let broken = json!({ "type": "prefix_broken", "modelId": "a/b", "message": 3, "byte": 77,
+                         "act": null, "sharedTokens": 1, "lostTokens": 500 });
+    let analysis = stream(&[started(json!({})), of("agent-1", 5, broken)]);
+    assert!(analysis.damaged.is_empty(), "{:?}", analysis.damaged);
+    assert_eq!(analysis.cache.breaks()[0].act, None);
+    assert_eq!(analysis.cache.breaks()[0].lost_tokens, 500);
 }
