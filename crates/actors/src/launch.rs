@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use config::{Document, Launch, Refusal};
 use context::prompts;
 use provider::mock::Script;
@@ -20,6 +21,7 @@ use vocab::ids::{ModelId, RoutingKey, SessionId};
 use vocab::outcome::EndStatus;
 
 use crate::clock::now_ms;
+use crate::skills::Library;
 use crate::telemetry::Outputs;
 
 /// A launch that may run.
@@ -37,13 +39,16 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// The script of every bound mock model.
     pub scripts: HashMap<ModelId, Arc<Script>>,
+    /// The skills of every directory a profile names.
+    pub skills: Library,
 }
 
 impl Prepared {
     /// Whether any bound model is served over the network.
     pub fn needs_gateway(&self) -> bool {
-        let mut bound = self.launch.capability_set.agents.iter();
-        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+        let agents = self.launch.capability_set.agents.iter();
+        let mut bound = agents.flat_map(Profile::models);
+        bound.any(|model| !self.scripts.contains_key(model))
     }
 }
 
@@ -69,14 +74,19 @@ pub struct Surroundings {
 pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
-    if let Some(dir) = &checked.loose.workspace_dir
-        && let Some(message) = unusable(dir)
-    {
-        refusals.push(Refusal {
-            locus: "workspaceDir".to_owned(),
-            message,
-            hint: Some("give the absolute path of an existing directory".to_owned()),
-        });
+    let mut skills = Library::default();
+    if let Some(dir) = &checked.loose.workspace_dir {
+        if let Some(message) = unusable(dir) {
+            refusals.push(Refusal {
+                locus: "workspaceDir".to_owned(),
+                message,
+                hint: Some("give the absolute path of an existing directory".to_owned()),
+            });
+        } else {
+            let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
+            skills = library;
+            refusals.extend(faults);
+        }
     }
     for (locus, template) in &checked.loose.system_prompts {
         if let Err(fault) = prompts::check_override(template) {
@@ -125,6 +135,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             launch: Arc::new(launch),
             warnings: checked.warnings,
             scripts,
+            skills,
         }),
         _ => Err(refusals),
     }

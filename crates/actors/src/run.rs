@@ -15,6 +15,7 @@ use config::Launch;
 use config::limits::Limits;
 use config::profile::LoopKnobs;
 use context::prompts;
+use context::window::working_window;
 use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
@@ -139,6 +140,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         Runner::new(&routing_key),
         mask,
         seed,
+        prepared.skills.clone(),
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
@@ -258,6 +260,13 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
         );
     }
+    if let Err(error) = prepared.skills.create_default() {
+        voice.log(
+            LogLevel::Warn,
+            Some("launch"),
+            format!("the directory of skills cannot be made: {error}"),
+        );
+    }
     let seed = Seed {
         // Two small reads: cheaper than the thread that would do them later.
         baseline: workspace::git_head(&launch.workspace_dir),
@@ -314,11 +323,15 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: launch
-            .model_windows
-            .get(&profile.model_id)
-            .copied()
-            .unwrap_or_default(),
+        window_limit: working_window(
+            launch
+                .model_windows
+                .get(&profile.model_id)
+                .copied()
+                .unwrap_or_default(),
+            profile.window_override(),
+            profile.compaction().map(|policy| policy.headroom),
+        ),
         profile,
     }
 }

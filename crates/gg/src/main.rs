@@ -12,6 +12,7 @@ mod demo;
 mod flow;
 mod human_log;
 mod output;
+mod page;
 mod show;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,7 +4,6 @@
 //! error: whoever ran `gg schema | head` has what they wanted, and the command's own verdict stays
 //! the exit code. Any other failure to write is an error with a sentence.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal as _, Write};
@@ -21,27 +20,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// changes, the exit code least of all.
 pub(crate) fn complain(sentence: impl Display) {
     writeln!(io::stderr().lock(), "{sentence}").ok();
-}
-
-/// A text of somebody else's, fit for one line of a page: what moves a terminal's cursor or the
-/// direction of its text is written as an escape.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
-    };
-    if !text.contains(hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if hidden(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
 }
 
 /// Writes to a stream; a reader that has gone is no error.
@@ -95,15 +73,6 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_of_somebody_elses_stays_on_its_line() {
-        assert_eq!(one_line("Acme é"), "Acme é");
-        assert_eq!(
-            one_line("a\n\u{1b}[2Jb\u{202e}c"),
-            "a\\n\\u{1b}[2Jb\\u{202e}c"
-        );
-    }
 
     struct Failing(io::ErrorKind);
 

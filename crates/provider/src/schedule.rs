@@ -8,7 +8,6 @@
 
 use std::time::{Duration, SystemTime};
 
-pub use crate::call::CallError;
 pub use crate::fault::Fault;
 
 /// The longest wait that is ever begun.

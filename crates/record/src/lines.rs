@@ -14,12 +14,12 @@ use vocab::ids::{AgentId, SessionId};
 const LONGEST: u64 = 64 << 20;
 
 /// The stream's file within a run directory.
-const FILE: &str = "telemetry.ndjson";
+pub const STREAM_FILE: &str = "telemetry.ndjson";
 
 /// The stream of a RUN as a command line names one: a stream file, or a run directory.
 pub fn stream_of(run: &Path) -> PathBuf {
     if run.is_dir() {
-        run.join(FILE)
+        run.join(STREAM_FILE)
     } else {
         run.to_owned()
     }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_run_directory_stands_for_its_stream() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(stream_of(dir.path()), dir.path().join("telemetry.ndjson"));
+        assert_eq!(stream_of(dir.path()), dir.path().join(STREAM_FILE));
         let file = dir.path().join("x.ndjson");
         assert_eq!(stream_of(&file), file);
     }

@@ -12,6 +12,7 @@ pub mod capability;
 pub mod credential;
 pub mod failure;
 pub mod ids;
+pub mod knowledge;
 pub mod message;
 pub mod operations;
 pub mod outcome;

@@ -305,7 +305,7 @@ fn recorded_faults_order_the_list_behind_the_developer() {
     let list = said(["candidates", "--listing", text(&file), "--runs", text(&run)]);
     assert_eq!(list.code, Some(0), "{}", list.stderr);
     assert!(
-        list.stderr.contains("1 damaged lines left out"),
+        list.stderr.contains("1 damaged line left out"),
         "{}",
         list.stderr
     );

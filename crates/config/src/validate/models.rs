@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use vocab::candidate::Candidate;
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, ProviderName};
 use vocab::usage::ListPrices;
@@ -11,7 +12,7 @@ use super::profile::Draft;
 use super::{Count, Fields, Kind, Span};
 use crate::capability::Capability;
 use crate::document::{Node, quoted};
-use crate::launch::{CANDIDATE, Candidate, PRICES};
+use crate::launch::{CANDIDATE, PRICES};
 use crate::refusal::{Report, Spot, nearest, shortened};
 
 /// What the document says of models. A table that could not be read at all is `None`.

@@ -371,6 +371,13 @@ fn a_refused_document_still_gives_what_can_be_read() {
             "You are an agent.".to_owned()
         )]
     );
+    assert_eq!(
+        document.check().loose.skill_dirs,
+        [(
+            "agent `worker`: capability `skills`: params.dir".to_owned(),
+            ".gg/skills".to_owned()
+        )]
+    );
     let prices = document.raw("modelPrices").unwrap();
     assert!(EVERYTHING.contains(prices.get()));
     assert!(document.raw("nothing").is_none());

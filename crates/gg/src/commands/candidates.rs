@@ -14,7 +14,8 @@ use vocab::credential::hidden;
 use super::{DONE, REFUSED, read};
 use crate::candidates;
 use crate::cli::CandidatesArgs;
-use crate::output::{self, one_line};
+use crate::output;
+use crate::page::{one_line, plural};
 
 /// Prints the table and the list, or the list alone. Without a candidate the exit code is 1, and
 /// every endpoint's reasons stand where a person reads them.
@@ -121,7 +122,8 @@ fn recorded(args: &CandidatesArgs, model: &str) -> anyhow::Result<FaultRates> {
         let (observed, damaged) =
             faults::observe(BufReader::new(file), &model.into()).with_context(unreadable)?;
         if damaged > 0 {
-            output::complain(format_args!("gg: {name}: {damaged} damaged lines left out"));
+            let lines = plural(damaged as u64, "damaged line");
+            output::complain(format_args!("gg: {name}: {lines} left out"));
         }
         for provider in observed {
             rates.add(&provider.provider, provider.attempts, provider.faults);

@@ -10,6 +10,7 @@ use record::lines;
 use super::DONE;
 use crate::cli::ShowArgs;
 use crate::output;
+use crate::page::plural;
 use crate::show::{overview, window};
 
 /// Damaged lines that are told one by one.
@@ -34,8 +35,8 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
         output::complain(format_args!("gg: {name}: {damage}; left out"));
     }
     if analysis.damaged.len() > TOLD {
-        let more = analysis.damaged.len() - TOLD;
-        output::complain(format_args!("gg: {name}: {more} more lines left out"));
+        let more = plural((analysis.damaged.len() - TOLD) as u64, "more line");
+        output::complain(format_args!("gg: {name}: {more} left out"));
     }
     let text = match (&args.agent, args.turn) {
         (None, None) => overview::render(&analysis),

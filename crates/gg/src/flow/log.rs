@@ -10,6 +10,8 @@ use std::io::{self, BufRead};
 use actors::flow::{FlowEnd, FlowLine};
 use record::lines::piece;
 
+use crate::page::plural;
+
 /// One message. Names are places in [`FlowLog::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
@@ -219,14 +221,6 @@ fn settle(messages: &mut [Message]) {
             message.began_us = free_us;
         }
         free_us = message.returned_us();
-    }
-}
-
-/// A count with its noun.
-pub(crate) fn plural(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
     }
 }
 

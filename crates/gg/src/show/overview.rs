@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
-use crate::output::one_line;
-
-use super::{columns, dollars, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, one_line, plural, thousands};
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {
@@ -22,16 +21,12 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     rows.extend(analysis.agents.iter().map(agent));
     text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
     for agent in analysis.agents.iter().filter(|it| it.unpriced_calls > 0) {
-        let (calls, s) = (
-            agent.unpriced_calls,
-            if agent.unpriced_calls == 1 { "" } else { "s" },
-        );
         writeln!(
             text,
-            "  {}: {} call{s} of {} tokens without a price, left out of its cost",
+            "{}: {} of {} without a price, left out of its cost",
             one_line(agent.id.as_str()),
-            thousands(calls),
-            thousands(agent.unpriced_tokens)
+            plural(agent.unpriced_calls, "call"),
+            plural(agent.unpriced_tokens, "token")
         )
         .expect("a string takes any text");
     }
@@ -117,10 +112,7 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
     vec![
         broken.agent.to_string(),
         turn,
-        broken
-            .act
-            .clone()
-            .unwrap_or_else(|| "nothing known, a defect of gg".to_owned()),
+        broken.act.clone(),
         format!(
             "at message {}, byte {}: {} tokens to pay for again",
             broken.message,

@@ -8,9 +8,8 @@ use record::analysis::{Analysis, Own, WindowView};
 use vocab::band::Band;
 use vocab::ids::AgentId;
 
-use crate::output::one_line;
-
-use super::{columns, dollars, glimpse, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, glimpse, one_line, plural, thousands};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
@@ -49,11 +48,11 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
     let sizes = view.messages.iter().map(|it| it.message.tokens);
     let estimated = sizes.fold(0, u64::saturating_add);
     let mut text = format!(
-        "Window of {} at turn {}: {} messages, {} tokens as estimated",
+        "Window of {} at turn {}: {}, {} as estimated",
         one_line(agent.as_str()),
         view.turn,
-        view.messages.len(),
-        thousands(estimated)
+        plural(view.messages.len() as u64, "message"),
+        plural(estimated, "token")
     );
     if let Some(input) = view.input {
         write!(text, ", {} as reported", thousands(input)).expect("a string takes any text");
@@ -64,19 +63,19 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
     }
     text.push('\n');
     if view.undescribed > 0 {
-        let count = view.undescribed;
+        let messages = plural(view.undescribed as u64, "message");
         writeln!(
             text,
-            "{count} messages of the request are not described in the stream"
+            "The stream describes {messages} of the request nowhere"
         )
         .expect("a string takes any text");
     }
 
     if view.unpriced > 0 {
-        let (count, s) = (view.unpriced, if view.unpriced == 1 { "" } else { "s" });
+        let requests = plural(view.unpriced as u64, "request");
         writeln!(
             text,
-            "{count} request{s} up to this turn without a price, left out of every cost"
+            "{requests} up to this turn without a price, left out of every cost"
         )
         .expect("a string takes any text");
     }
@@ -86,7 +85,7 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         "band", "items", "tokens", "share", "billed", "cost",
     ])];
     rows.extend(bands(view, estimated));
-    text.push_str(&columns(&rows, &[1, 2, 3, 4]));
+    text.push_str(&columns(&rows, &[1, 2, 3, 4, 5]));
 
     text.push_str(
         "\nItems, in order: own size, requests that carried it, tokens and price it was billed so far\n",

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vocab::candidate::Candidate;
 use vocab::ids::ProviderName;
 
 use super::catalog::Ceiling;
 use crate::fault::excerpt;
-use crate::request::Candidate;
 
 /// What a gateway's `models/<id>/endpoints` answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ impl Quantization {
     }
 
     /// Whether two spellings are one level: both 16-bit forms are what a model is released in.
-    pub fn is_level_of(&self, other: &Self) -> bool {
+    pub(super) fn is_level_of(&self, other: &Self) -> bool {
         self.is_declared() && self.rank() == other.rank()
     }
 

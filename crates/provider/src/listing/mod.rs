@@ -14,14 +14,13 @@ mod endpoint;
 mod order;
 mod verdict;
 
+use vocab::candidate::Candidate;
 use vocab::ids::ProviderName;
 
 pub use catalog::{Catalog, CatalogEntry, Ceiling};
 pub use endpoint::{Endpoint, Listing, Quantization, Unreadable};
 pub use order::{FaultRate, FaultRates};
 pub use verdict::{Out, Verdict};
-
-use crate::request::Candidate;
 
 /// What the runs the list is for send beside the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -68,8 +68,8 @@ pub struct PrefixBreak {
     pub message: u64,
     /// The first byte of it that differs.
     pub byte: u64,
-    /// What broke it; `None` where gg knew of nothing that did, which is a defect of its own.
-    pub act: Option<String>,
+    /// What broke it; `unknown` where gg knew of nothing that did.
+    pub act: String,
     /// Tokens that have to be paid for again, as estimated.
     pub lost_tokens: u64,
 }
@@ -160,7 +160,7 @@ impl CacheTruth {
             model: broken.model_id,
             message: broken.message,
             byte: broken.byte,
-            act: broken.act,
+            act: broken.act.unwrap_or_else(|| "unknown".to_owned()),
             lost_tokens: broken.lost_tokens,
         });
     }

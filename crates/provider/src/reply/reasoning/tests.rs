@@ -250,7 +250,7 @@ fn a_string_instead_of_a_list_stays_readable_text() {
     let thought = reply.reasoning_for(Some(&"Acme".into())).unwrap();
     assert_eq!(thought.provider, Some("Acme".into()));
     assert_eq!(thought.text.as_deref(), Some("I see"));
-    assert!(!thought.is_sealed());
+    assert!(thought.items.is_empty());
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn items_come_beside_their_text_and_a_whole_message_says_them_once() {
     assert_eq!(reply.reasoning_items.len(), 1);
     let thought = reply.reasoning_for(Some(&"other".into())).unwrap();
     assert_eq!(thought.provider, Some("Acme".into()));
-    assert!(thought.is_sealed());
+    assert!(thought.items[0].sealed);
 }
 
 #[test]
