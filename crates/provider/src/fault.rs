@@ -8,10 +8,12 @@
 
 mod excerpt;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 pub use excerpt::{EXCERPT_CHARS, excerpt, is_hidden};
 use serde_json::value::RawValue;
+use vocab::credential::hidden;
 use vocab::ids::{GenerationId, ProviderName};
 use vocab::outcome::ErrorType;
 
@@ -321,8 +323,8 @@ impl Fault {
             Self::Transport { why, .. } | Self::Parse { why, .. } | Self::Unusable { why } => why,
             _ => return self,
         };
-        if !secret.is_empty() && text.contains(secret) {
-            *text = text.replace(secret, "[credential]");
+        if let Cow::Owned(masked) = hidden(text, secret) {
+            *text = masked;
         }
         self
     }
@@ -476,7 +478,11 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_echoed_is_masked() {
-        let fault = Fault::of_status(401, None, b"bad key sk-123", None).mask("sk-123");
+        let fault = Fault::of_status(401, None, b"bad key sk-or-123", None).mask("sk-or-123");
         assert_eq!(fault.body(), Some("bad key [credential]"));
+        // What a server of one's own is given for a key may be a part of any word.
+        let body = b"unknown field prompt_cache_key";
+        let fault = Fault::of_status(400, None, body, None).mask("key");
+        assert_eq!(fault.body(), Some("unknown field prompt_cache_key"));
     }
 }

@@ -94,13 +94,14 @@ pub fn lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<Result
     })
 }
 
-/// The next line, with its end; `None` behind the last.
-fn piece(reader: &mut impl BufRead, number: usize) -> io::Result<Option<Vec<u8>>> {
+/// The next line of a file of lines, the `number`th, with its end; `None` behind the last. A line
+/// longer than any is an error of kind `InvalidData`.
+pub fn piece(reader: &mut impl BufRead, number: usize) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let read = reader.take(LONGEST + 1).read_until(b'\n', &mut bytes)?;
     if read as u64 > LONGEST {
         let why = format!(
-            "its line {number} is longer than {} MiB, which no stream's is",
+            "its line {number} is longer than {} MiB, which none of such a file is",
             LONGEST >> 20
         );
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));

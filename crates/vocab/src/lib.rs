@@ -9,6 +9,7 @@
 pub mod band;
 pub mod candidate;
 pub mod capability;
+pub mod credential;
 pub mod failure;
 pub mod ids;
 pub mod knowledge;

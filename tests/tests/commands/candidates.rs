@@ -360,6 +360,19 @@ fn a_fetched_listing_that_cannot_be_used_is_a_sentence() {
             Reply::status(404, r#"{"error":{"message":"no such model"}}"#),
             "no such model",
         ),
+        (
+            MODEL,
+            Reply::error(401, &format!("no such key: {CREDENTIAL}")),
+            "no such key: [credential]",
+        ),
+        (
+            MODEL,
+            Reply::status(
+                200,
+                json!({ "error": { "message": CREDENTIAL } }).to_string(),
+            ),
+            "it is an error of the gateway: [credential]",
+        ),
         (MODEL, Reply::status(200, "<html>"), "it is no JSON"),
         (
             MODEL,

@@ -200,13 +200,24 @@ fn a_file_that_is_no_stream_is_one_sentence() {
             said.stderr
         );
     }
-    let said = said(["show", "/dev/zero"]);
-    assert_eq!(said.code, Some(1));
-    assert!(
-        said.stderr.contains("its line 1 is longer than"),
-        "{}",
-        said.stderr
-    );
+}
+
+#[test]
+fn a_file_without_line_ends_is_read_to_a_bound() {
+    for command in ["show", "flow"] {
+        let said = said([command, "/dev/zero"]);
+        assert_eq!(
+            (said.code, said.stdout.as_str()),
+            (Some(1), ""),
+            "{command}"
+        );
+        assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+        assert!(
+            said.stderr.contains("its line 1 is longer than"),
+            "{}",
+            said.stderr
+        );
+    }
 }
 
 #[test]

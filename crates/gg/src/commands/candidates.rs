@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use provider::listing::{self, Catalog, FaultRates, Listing, Needs};
 use provider::openrouter::{self, Credential, Endpoint, base_url_from_env};
 use record::{faults, lines};
+use vocab::credential::hidden;
 
 use super::{DONE, REFUSED, read};
 use crate::candidates;
@@ -53,8 +54,13 @@ fn listed(args: &CandidatesArgs, credential: Option<Credential>) -> anyhow::Resu
         let Some(model) = &args.model else {
             anyhow::bail!("name a MODEL whose listing is fetched, or a saved one with --listing");
         };
+        let key = credential.clone();
         let answer = fetched(model, credential)?;
         let listing = Listing::read(&answer)
+            .map_err(|error| {
+                let key = key.as_ref().map_or("", Credential::expose);
+                anyhow::Error::msg(hidden(&error.to_string(), key).into_owned())
+            })
             .with_context(|| format!("the gateway's listing of `{model}` cannot be used"))?;
         // A launch carries the list under the id that its profiles are bound to.
         if listing.model != *model {

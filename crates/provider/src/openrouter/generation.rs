@@ -10,6 +10,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use vocab::credential::hidden;
 use vocab::ids::{GenerationId, ProviderName};
 
 use super::{Endpoint, REFUSAL_BYTES, after, innermost};
@@ -77,7 +78,7 @@ pub async fn generation(
             }
         }
     };
-    Err(why.replace(credential.expose(), "[credential]"))
+    Err(hidden(&why, credential.expose()).into_owned())
 }
 
 /// What came of one question.

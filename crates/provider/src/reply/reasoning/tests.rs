@@ -33,6 +33,26 @@ fn read(deltas: &[Value]) -> Result<Reply, Fault> {
 }
 
 #[test]
+fn a_signature_in_pieces_is_one() {
+    let piece =
+        |field: &str, value: &str| json!([{ "type": "reasoning.text", "index": 0, field: value }]);
+    let signed = |pieces: &[&str]| {
+        let mut deltas = vec![piece("text", "a")];
+        deltas.extend(pieces.iter().map(|it| piece("signature", it)));
+        let [item] = &*items(&deltas) else {
+            panic!("one item: {pieces:?}");
+        };
+        let item: Value = serde_json::from_str(&item.json).unwrap();
+        item["signature"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(signed(&["si", "gna", "ture"]), "signature");
+    assert_eq!(signed(&["sig", "\u{1F600}", "="]), "sig\u{1F600}=");
+    // One that is only said again, or whole once more, is no next part.
+    assert_eq!(signed(&["sig=", "sig="]), "sig=");
+    assert_eq!(signed(&["si", "sig="]), "sig=");
+}
+
+#[test]
 fn a_text_in_pieces_ends_in_its_signature() {
     let piece = |text: Value, signature: Value| {
         json!([{ "type": "reasoning.text", "text": text, "signature": signature,
