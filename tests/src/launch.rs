@@ -122,6 +122,22 @@ impl Launch {
         self.root(&format!("/capabilities/{place}{pointer}"), value)
     }
 
+    /// Adds a declaration of a capability to the root, and the tools it brings to the root's list.
+    ///
+    /// # Panics
+    ///
+    /// Where the root has no lists to add to.
+    pub fn granting(mut self, declaration: Value, tools: &[&str]) -> Self {
+        let root = &mut self.0["capabilitySet"]["agents"][0];
+        let mut add = |list: &str, values: Vec<Value>| {
+            let list = root[list].as_array_mut().expect("a root has lists");
+            list.extend(values);
+        };
+        add("capabilities", vec![declaration]);
+        add("tools", tools.iter().map(|tool| json!(tool)).collect());
+        self
+    }
+
     /// Removes the root's declaration of a capability.
     pub fn without_capability(self, id: &str) -> Self {
         let place = self.capability(id);

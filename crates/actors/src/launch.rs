@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use config::{Document, Launch, Refusal};
 use context::prompts;
 use provider::mock::Script;
@@ -20,6 +21,7 @@ use vocab::ids::{ModelId, RoutingKey, SessionId};
 use vocab::outcome::EndStatus;
 
 use crate::clock::now_ms;
+use crate::skills::Library;
 use crate::telemetry::Outputs;
 
 /// A launch that may run.
@@ -31,17 +33,22 @@ pub struct Prepared {
     pub capability_set: Arc<RawValue>,
     /// The candidates, for the record.
     pub model_providers: Arc<RawValue>,
+    /// The list prices, for the record; `None` where the launch gives none.
+    pub model_prices: Option<Arc<RawValue>>,
     /// What to warn of at the start.
     pub warnings: Vec<String>,
     /// The script of every bound mock model.
     pub scripts: HashMap<ModelId, Arc<Script>>,
+    /// The skills of every directory a profile names.
+    pub skills: Library,
 }
 
 impl Prepared {
     /// Whether any bound model is served over the network.
     pub fn needs_gateway(&self) -> bool {
-        let mut bound = self.launch.capability_set.agents.iter();
-        bound.any(|profile| !self.scripts.contains_key(&profile.model_id))
+        let agents = self.launch.capability_set.agents.iter();
+        let mut bound = agents.flat_map(Profile::models);
+        bound.any(|model| !self.scripts.contains_key(model))
     }
 }
 
@@ -67,14 +74,19 @@ pub struct Surroundings {
 pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepared, Vec<Refusal>> {
     let checked = document.check();
     let mut refusals = checked.refusals;
-    if let Some(dir) = &checked.loose.workspace_dir
-        && let Some(message) = unusable(dir)
-    {
-        refusals.push(Refusal {
-            locus: "workspaceDir".to_owned(),
-            message,
-            hint: Some("give the absolute path of an existing directory".to_owned()),
-        });
+    let mut skills = Library::default();
+    if let Some(dir) = &checked.loose.workspace_dir {
+        if let Some(message) = unusable(dir) {
+            refusals.push(Refusal {
+                locus: "workspaceDir".to_owned(),
+                message,
+                hint: Some("give the absolute path of an existing directory".to_owned()),
+            });
+        } else {
+            let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
+            skills = library;
+            refusals.extend(faults);
+        }
     }
     for (locus, template) in &checked.loose.system_prompts {
         if let Err(fault) = prompts::check_override(template) {
@@ -119,9 +131,11 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
         Some(launch) if refusals.is_empty() => Ok(Prepared {
             capability_set: raw(&launch.capability_set),
             model_providers: raw(&launch.model_providers),
+            model_prices: (!launch.model_prices.is_empty()).then(|| raw(&launch.model_prices)),
             launch: Arc::new(launch),
             warnings: checked.warnings,
             scripts,
+            skills,
         }),
         _ => Err(refusals),
     }
@@ -174,6 +188,7 @@ pub fn refuse(
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: document.raw("capabilitySet").map(readable),
         model_providers: document.raw("modelProviders").map(readable),
+        model_prices: document.raw("modelPrices").map(readable),
         routing_key: RoutingKey::from(cuid2::create_id()),
         configuration: None,
         gg_version: build.version,

@@ -13,6 +13,9 @@ pub mod flow;
 mod late_prices;
 pub mod launch;
 pub mod link;
+#[cfg(test)]
+mod linked;
+pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
 mod nets;
@@ -23,6 +26,7 @@ pub mod run;
 pub mod scheduler;
 mod shared;
 pub mod signals;
+pub mod skills;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;

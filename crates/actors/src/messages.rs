@@ -4,11 +4,13 @@
 //! awaited by nobody. Requests are verbs, facts stand in the past tense.
 
 use actix::Message;
+use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryError, MemoryState};
+use context::prompts::PromptError;
 use provider::call::LoopAborts;
 use provider::reply::Reply;
 use provider::request::ModelRequest;
 use record::event::Emission;
-use record::journal::{AgentRow, Entry, JournalReport, Seed};
+use record::journal::{AgentRow, Entry, JournalReport, RequestRole, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use vocab::ids::{AgentId, ProviderName, Slug};
@@ -150,8 +152,8 @@ pub struct Stopping;
 #[rtype(result = "()")]
 pub struct Release;
 
-/// An agent is gone: it waits for no slot and asks no model any more. From the supervisor to the
-/// scheduler and every client; one-way.
+/// An agent is gone: it waits for no slot, asks no model and holds no memories any more. From the
+/// supervisor to the scheduler, every client and the store it held; one-way.
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "()")]
 pub struct Forget {
@@ -163,6 +165,8 @@ pub struct Forget {
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Completion, CallFailure>")]
 pub struct Complete {
+    /// Whom it is made for: a summarizer's request extends nothing the agent sent before.
+    pub role: RequestRole,
     /// Who asks: retries are logged on its stream.
     pub agent: AgentId,
     /// Its profile, which picks a mock's replies.
@@ -193,6 +197,70 @@ pub struct Completion {
     /// Tokens that the agent's last request should have left in the provider's cache; `None`
     /// where nothing can be expected.
     pub expected_cached_tokens: Option<u64>,
+}
+
+/// An agent holds a store of memories from now on; what was written before is no news to it. From
+/// the supervisor, before the agent starts; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Attach {
+    /// Who.
+    pub agent: AgentId,
+    /// Whether it may write.
+    pub writable: bool,
+}
+
+/// Carries out a call on memories. From a holder; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<CarriedOut, MemoryError>")]
+pub struct CallMemories {
+    /// Who calls.
+    pub agent: AgentId,
+    /// What.
+    pub call: MemoryCall,
+}
+
+/// A call on memories that was carried out.
+#[derive(Clone, Debug)]
+pub struct CarriedOut {
+    /// What it answers.
+    pub answer: MemoryAnswer,
+    /// The store afterwards, where it was written to.
+    pub state: Option<MemoryState>,
+}
+
+/// Asks what others have written since the last time. From a holder at its turn boundary; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<MemoryNews, PromptError>")]
+pub struct TakeNews {
+    /// Who asks.
+    pub agent: AgentId,
+    /// How it spells the call that reads a memory, where it has one.
+    pub read: Option<&'static str>,
+}
+
+/// What a boundary has to tell a holder, once.
+#[derive(Clone, Debug)]
+pub struct MemoryNews {
+    /// The notice, where there is something to tell.
+    pub notice: Option<String>,
+    /// The store as it is, where others wrote.
+    pub state: Option<MemoryState>,
+    /// Whether the holder wrote itself, so that its block is rebuilt (R5).
+    pub wrote: bool,
+}
+
+/// Asks for the block of memories as it would be now. From a holder; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Option<String>, PromptError>")]
+pub struct ShowMemories;
+
+/// Asks for the store as a holder's record shows it. From a holder as it opens; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "MemoryState")]
+pub struct DescribeMemories {
+    /// Who asks.
+    pub agent: AgentId,
 }
 
 /// Something happened. From any actor to telemetry; one-way.

@@ -31,14 +31,15 @@ impl Write for Buffer {
     }
 }
 
-struct Played {
-    report: io::Result<RunReport>,
-    stream: String,
-    journal: Vec<u8>,
+/// A session that was played.
+pub(crate) struct Played {
+    pub(crate) report: io::Result<RunReport>,
+    pub(crate) stream: String,
+    pub(crate) journal: Vec<u8>,
 }
 
 impl Played {
-    fn lines(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn lines(&self, kind: &str) -> Vec<Value> {
         let lines = self.stream.lines();
         lines
             .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -55,8 +56,13 @@ fn play(place: &'static str, cancel: bool) -> Played {
         { "calls": [{ "tool": "list_dir", "arguments": {} }], "delayMs": 500 },
         { "finish": "done" },
     ]}});
+    tripping::arm(place);
+    session(&document(folder.path(), cancel), &script)
+}
+
+/// Plays a session of a launch document on a scripted model.
+pub(crate) fn session(document: &Value, script: &Value) -> Played {
     let prepared = {
-        let document = document(folder.path(), cancel);
         let document = config::parse(&document.to_string()).unwrap();
         let surroundings = Surroundings {
             mock_script: Some(Arc::new(Script::from_json(&script.to_string()).unwrap())),
@@ -64,7 +70,7 @@ fn play(place: &'static str, cancel: bool) -> Played {
         };
         launch::check(&document, &surroundings).unwrap()
     };
-    tripping::arm(place);
+    let workspace = prepared.launch.workspace_dir.clone();
     let stdout = Buffer::default();
     let report = run::run(RunOptions {
         build: Build {
@@ -81,7 +87,7 @@ fn play(place: &'static str, cancel: bool) -> Played {
         credential: None,
     });
     let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
-    let journal = std::fs::read(folder.path().join(".gg/replay.ndjson")).unwrap();
+    let journal = std::fs::read(workspace.join(".gg/replay.ndjson")).unwrap();
     Played {
         report,
         stream,
@@ -89,7 +95,8 @@ fn play(place: &'static str, cancel: bool) -> Played {
     }
 }
 
-fn document(folder: &Path, cancel: bool) -> Value {
+/// A root with commands and listings on a scripted model.
+pub(crate) fn document(folder: &Path, cancel: bool) -> Value {
     let mut document = json!({
         "sessionId": "nets",
         "workspaceDir": folder,

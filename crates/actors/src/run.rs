@@ -15,6 +15,7 @@ use config::Launch;
 use config::limits::Limits;
 use config::profile::LoopKnobs;
 use context::prompts;
+use context::window::working_window;
 use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
@@ -45,7 +46,7 @@ use clients::{Common, start_clients};
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
-const CANCEL_PROBE: Duration = Duration::from_millis(200);
+pub(crate) const CANCEL_PROBE: Duration = Duration::from_millis(200);
 
 /// What a run is given beside its launch document.
 #[derive(Debug)]
@@ -139,6 +140,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         Runner::new(&routing_key),
         mask,
         seed,
+        prepared.skills.clone(),
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
@@ -227,6 +229,7 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: Some(Arc::clone(&prepared.capability_set)),
         model_providers: Some(Arc::clone(&prepared.model_providers)),
+        model_prices: prepared.model_prices.clone(),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
         gg_version: build.version,
@@ -255,6 +258,13 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
             LogLevel::Warn,
             Some("launch"),
             format!("`/.gg/` cannot be added to the repository's info/exclude: {error}"),
+        );
+    }
+    if let Err(error) = prepared.skills.create_default() {
+        voice.log(
+            LogLevel::Warn,
+            Some("launch"),
+            format!("the directory of skills cannot be made: {error}"),
         );
     }
     let seed = Seed {
@@ -313,11 +323,15 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: launch
-            .model_windows
-            .get(&profile.model_id)
-            .copied()
-            .unwrap_or_default(),
+        window_limit: working_window(
+            launch
+                .model_windows
+                .get(&profile.model_id)
+                .copied()
+                .unwrap_or_default(),
+            profile.window_override(),
+            profile.compaction().map(|policy| policy.headroom),
+        ),
         profile,
     }
 }
@@ -418,6 +432,7 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
         endpoint: frame.endpoint,
         prices: &shared.launch.model_prices,
         stopped: end.status == EndStatus::Canceled || signals.seen() > 0,
+        cancel_file: shared.launch.cancel_file.as_deref(),
     };
     let loop_abort_unpriced =
         late_prices::settle(frame.abandoned.take(), enquiry, voice, signals).await;

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use config::Launch;
-use context::modules::{self, RosterRow, StoreIds};
 use record::event::LogLevel;
 use record::journal::Seed;
 use record::mask::Mask;
@@ -16,6 +15,7 @@ use vocab::ids::ModelId;
 
 use crate::clock::RunClock;
 use crate::messages::KeepSeed;
+use crate::skills::Library;
 use crate::telemetry::Voice;
 
 /// What every agent of a run shares and none changes.
@@ -24,7 +24,8 @@ pub(crate) struct Shared {
     pub(crate) clock: RunClock,
     pub(crate) runner: Runner,
     pub(crate) mask: Mask,
-    stores: Mutex<StoreIds>,
+    /// The skills that profiles name.
+    pub(crate) skills: Library,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -44,13 +45,14 @@ impl Shared {
         runner: Runner,
         mask: Mask,
         seed: Seed,
+        skills: Library,
     ) -> Self {
         Self {
             launch,
             clock,
             runner,
             mask,
-            stores: Mutex::default(),
+            skills,
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }
@@ -79,12 +81,6 @@ impl Shared {
 
     fn seed(&self) -> MutexGuard<'_, Seed> {
         self.seed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The modules of a fresh agent, with stores of its own.
-    pub(crate) fn opening_roster(&self) -> Vec<RosterRow> {
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        modules::roster(&mut stores)
     }
 
     /// Warns once that an armed `maxCost` cannot see a reply without a price (R35).

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use vocab::candidate::Candidate;
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
 use vocab::tools::{ReadMode, ShellMode, ToolName};
@@ -10,7 +11,7 @@ use vocab::tools::{ReadMode, ShellMode, ToolName};
 use crate::capability::files::ReadFileParams;
 use crate::capability::shell::ShellParams;
 use crate::capability::{AVAILABLE, Armed, Capability, NoParams, Plain};
-use crate::launch::{Candidate, CapabilitySet, Launch};
+use crate::launch::{CapabilitySet, Launch};
 use crate::limits::Limits;
 use crate::profile::Profile;
 
@@ -29,8 +30,8 @@ pub struct Start {
     pub candidate: Option<Candidate>,
 }
 
-/// A launch document to start from, pretty-printed: one agent with every capability of this build,
-/// the seed figures of 01 §5 written out. It passes its check if the parts given do.
+/// A launch document to start from, pretty-printed: one agent that works on files and runs
+/// commands, the seed figures of 01 §5 written out. It passes its check if the parts given do.
 pub fn starter(start: &Start) -> String {
     let mut text = serde_json::to_string_pretty(&launch(start))
         .expect("a launch has text keys, and its path is UTF-8");
@@ -70,11 +71,12 @@ fn launch(start: &Start) -> Launch {
 }
 
 fn root(model: &ModelId) -> Profile {
-    let capabilities = AVAILABLE.iter().copied().filter_map(seeded).collect();
+    let capabilities: Vec<_> = AVAILABLE.iter().copied().filter_map(seeded).collect();
+    let offered = |id| capabilities.iter().any(|held| held.id() == id);
     let tools = ToolName::ALL
         .iter()
         .copied()
-        .filter(|tool| tool.capability().is_some_and(|id| AVAILABLE.contains(&id)))
+        .filter(|tool| tool.capability().is_some_and(offered))
         .collect();
     Profile {
         slug: Slug::from("root"),
@@ -153,7 +155,8 @@ mod tests {
             assert!(root.offers(*tool), "{tool}");
             assert!(vocab::tools::definition(*tool, root.variants()).is_some());
         }
-        assert_eq!(root.tools.len(), AVAILABLE.len());
+        assert_eq!(root.tools.len(), root.capabilities.len());
+        assert_eq!(root.tools.len(), 6);
     }
 
     #[test]

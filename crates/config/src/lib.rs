@@ -20,6 +20,7 @@ pub mod hooks;
 pub mod launch;
 pub mod limits;
 mod number;
+pub mod policies;
 pub mod profile;
 pub mod refusal;
 pub mod schema;

@@ -7,6 +7,7 @@ use vocab::ids::{ModelId, Slug};
 use vocab::tools::{ReadPolicy, ShellPolicy, ToolName, Variants};
 
 use crate::capability::Capability;
+use crate::capability::window::CompactionStrategy;
 use crate::grants::OperationId;
 use crate::hooks::Hook;
 use crate::number;
@@ -141,16 +142,37 @@ impl Profile {
         })
     }
 
-    /// Whether a tool is this agent's to call: its capability is on and it is on the allowlist.
+    /// Whether a tool is a tool-calling agent's to call, as far as its profile tells: its
+    /// capability is on and serves it, and it is on the allowlist. Whether there is a skill to
+    /// read, only the disk can tell.
     pub fn offers(&self, tool: ToolName) -> bool {
-        tool.capability().is_some_and(|id| self.enabled(id)) && self.tools.contains(&tool)
+        self.tools.contains(&tool) && self.serves(tool)
     }
 
-    /// The figures its tool definitions interpolate.
+    /// Whether a capability that is on has a use for a tool.
+    fn serves(&self, tool: ToolName) -> bool {
+        match tool.capability() {
+            None => false,
+            Some(CapabilityId::Memories) => self
+                .memories()
+                .is_some_and(|memories| memories.strategy.serves(tool, true)),
+            // The other strategies are answered in prose, by memories, or by another model.
+            Some(CapabilityId::Compaction) => self.compaction().is_some_and(|compaction| {
+                compaction.strategy == CompactionStrategy::SelfCompaction
+            }),
+            Some(id) => self.enabled(id),
+        }
+    }
+
+    /// The figures its tool definitions interpolate, as far as the profile tells: whoever has
+    /// seen its skills says whether there are any.
     pub fn variants(&self) -> Variants {
         Variants {
             read: self.read(),
             shell: self.shell(),
+            tasks: self.tasks().map(|tasks| tasks.mode),
+            memories: self.memories().map(|memories| memories.strategy),
+            skills: false,
         }
     }
 }

@@ -1,10 +1,16 @@
 //! What an agent holds: its window, what the window costs, its modules, and the words gg says to
 //! it.
 //!
-//! Knows no actor, no network, no clock and no file: the agent's loop pushes what happened and
-//! takes what a request needs.
+//! Knows no actor, no network, no clock and no file, but for the directory of skills that a launch
+//! reads once: the agent's loop pushes what happened and takes what a request needs.
 
+pub mod autoload;
+pub mod compaction;
+pub mod managed;
 pub mod modules;
 pub mod prompts;
+pub mod reframe;
+pub mod repetition;
+pub mod signal;
 pub mod tokens;
 pub mod window;

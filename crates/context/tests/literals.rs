@@ -1,8 +1,8 @@
 //! What is said to a model stands in a template, not in a string literal (R61).
 //!
 //! Two readings of the sources, tests and comments aside. In this crate, which words all of gg's
-//! messages, no literal is prose but an error's or an invariant's. In every crate, no message to
-//! a model is built around a literal.
+//! messages, no literal is prose but an error's, an invariant's or a call's result. In every crate,
+//! no message to a model is built around a literal.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,11 @@ fn this_crate_holds_no_prose_but_of_errors_and_invariants() {
         &mut files,
     );
     assert!(files.len() > 10);
-    for path in files {
+    // What a call answers is worded by code, in files of these names (R61).
+    for path in files
+        .into_iter()
+        .filter(|path| !path.ends_with("results.rs") && !path.ends_with("answers.rs"))
+    {
         let source = product(&path);
         for (before, literal) in literals(&source) {
             let told_to_people = ["expect(", "error(", "reason ="];

@@ -1,6 +1,9 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
-use context::prompts::{self, PromptError, ReadFile, Shell, SystemContext};
+use context::prompts::{
+    self, AutoloadSection, CompactionSection, ManagedSection, MemoriesSection, PromptError,
+    ReadFile, Shell, SkillLine, SkillsSection, SystemContext, TasksSection,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use vocab::operations::{EndingRole, OPERATIONS};
@@ -28,6 +31,35 @@ fn on() -> SystemContext {
             max_lines: 250,
             max_chars: 4096,
         }),
+        compaction: Some(CompactionSection {
+            compact: Some("compact"),
+            ..CompactionSection::default()
+        }),
+        managed: Some(ManagedSection {
+            evict: Some("evict_file_view"),
+            archive: Some("archive_thread"),
+        }),
+        autoload: Some(AutoloadSection { locked: true }),
+        tasks: Some(TasksSection {
+            max_tasks: Some(100),
+        }),
+        memories: Some(MemoriesSection {
+            index: true,
+            linked: true,
+            max_len_per_memory: Some(8_192),
+            max_len_index: Some(16_384),
+            max_len_description: Some(256),
+            ..MemoriesSection::default()
+        }),
+        skills: Some(SkillsSection {
+            catalogue: vec![SkillLine {
+                name: "csv-tools".to_owned(),
+                description: "Reading and writing CSV files".to_owned(),
+                module: true,
+                script: false,
+            }],
+            any_code: true,
+        }),
         ..off()
     }
 }
@@ -53,6 +85,10 @@ fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
         section!(list_dir, false),
         section!(search, false),
         section!(shell, None),
+        section!(autoload, None),
+        section!(tasks, None),
+        section!(memories, None),
+        section!(skills, None),
     ]
 }
 
@@ -88,18 +124,115 @@ fn answer_to_a_reply_without_a_call() {
 fn a_capability_contributes_its_lines_and_off_not_a_byte() {
     let (everything, nothing) = (render(&on()), render(&off()));
     for (name, without, alone) in sections() {
-        let added: Vec<_> = {
-            let alone = render(&alone);
-            assert_ne!(alone, nothing, "{name}");
-            alone
-                .lines()
-                .filter(|line| !nothing.contains(line))
-                .map(str::to_owned)
-                .collect()
-        };
-        assert_eq!(added.len(), 1, "{name}");
-        let expected = everything.replace(&format!("{}\n", added[0]), "");
-        assert_eq!(render(&without), expected, "{name}");
+        let alone = render(&alone);
+        let (shorter, longer): (Vec<_>, Vec<_>) =
+            (nothing.lines().collect(), alone.lines().collect());
+        let place = shorter
+            .iter()
+            .zip(&longer)
+            .take_while(|(shorter, longer)| shorter == longer)
+            .count();
+        let added = &longer[place..][..longer.len() - shorter.len()];
+        assert!(!added.is_empty(), "{name}");
+        assert_eq!(longer[place + added.len()..], shorter[place..], "{name}");
+        let mut expected: Vec<_> = everything.lines().collect();
+        let place = expected
+            .windows(added.len())
+            .position(|lines| lines == added)
+            .expect(name);
+        expected.drain(place..place + added.len());
+        assert_eq!(
+            render(&without).lines().collect::<Vec<_>>(),
+            expected,
+            "{name}"
+        );
+    }
+}
+
+/// Where the agent can free its window, or compaction does, the line that says nothing ever leaves
+/// it says so no more: that is all that differs besides their own lines.
+#[test]
+fn what_frees_a_window_contributes_its_line_and_takes_back_that_nothing_leaves() {
+    let nothing = render(&off());
+    let forever = " and nothing ever leaves it";
+    assert!(nothing.contains(forever));
+    let mut cases = Vec::new();
+    for compaction in compactions() {
+        let mut context = off();
+        context.compaction = Some(compaction);
+        cases.push(context);
+    }
+    for (evict, archive) in [(true, false), (false, true), (true, true)] {
+        let mut context = off();
+        context.managed = Some(ManagedSection {
+            evict: evict.then_some("evict_file_view"),
+            archive: archive.then_some("archive_thread"),
+        });
+        cases.push(context);
+    }
+    let mut added = Vec::new();
+    for context in cases {
+        let text = render(&context);
+        let base = nothing.replace(forever, "");
+        let lines: Vec<_> = text.lines().filter(|line| !base.contains(line)).collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        assert_eq!(text.replace(&format!("{}\n", lines[0]), ""), base);
+        added.push(lines[0].to_owned());
+    }
+    for locked in [true, false] {
+        let mut context = off();
+        context.autoload = Some(AutoloadSection { locked });
+        let text = render(&context);
+        let line = text.lines().find(|line| !nothing.contains(line)).unwrap();
+        added.push(line.to_owned());
+    }
+    insta::assert_snapshot!(added.join("\n"));
+}
+
+fn compactions() -> [CompactionSection; 4] {
+    let none = CompactionSection::default();
+    [
+        CompactionSection {
+            prose: true,
+            ..none
+        },
+        CompactionSection {
+            compact: Some("compact"),
+            ..none
+        },
+        CompactionSection {
+            memories: true,
+            ..none
+        },
+        CompactionSection {
+            handoff: true,
+            ..none
+        },
+    ]
+}
+
+#[test]
+fn what_is_said_of_the_window_besides() {
+    let texts = [
+        prompts::handoff_system(),
+        prompts::handoff_instruction(None),
+        prompts::handoff_instruction(Some("compact")),
+        prompts::evicted_view(Some("src/a.rs")),
+        prompts::evicted_view(None),
+        prompts::superseded_picture("File: a.png", Some("a.png")),
+        prompts::superseded_picture("a picture", None),
+        prompts::repetition_notice("shell", 3, false),
+        prompts::repetition_notice("shell", 6, true),
+    ];
+    let texts: Vec<_> = texts.into_iter().map(Result::unwrap).collect();
+    insta::assert_snapshot!(texts.join("\n\n====\n\n"));
+}
+
+#[test]
+fn a_line_that_stands_for_a_view_is_one_line() {
+    for name in [None, Some("src/a.rs")] {
+        let stub = prompts::evicted_view(name).unwrap();
+        assert_eq!(stub.lines().count(), 1);
     }
 }
 
@@ -207,6 +340,7 @@ fn a_first_request_with_every_tool_stays_small() {
             max_lines: 250,
             max_chars: 4096,
         }),
+        ..Variants::default()
     };
     let tools = ToolName::ALL
         .iter()
@@ -220,7 +354,13 @@ fn a_first_request_with_every_tool_stays_small() {
             tool.name.len() + tool.description.len() + tool.parameters.to_string().len() + 80
         })
         .sum();
-    let prompt = render(&on()).len();
+    let prompt = render(&SystemContext {
+        tasks: None,
+        memories: None,
+        skills: None,
+        ..on()
+    })
+    .len();
     assert!(prompt < 2_500, "{prompt}");
     assert!(prompt + schemas < 7_500, "{prompt} + {schemas}");
 }
@@ -231,7 +371,15 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
     for name in ["this", "text"] {
         context[name] = Value::Null;
     }
-    for (name, source) in prompts::templates() {
+    // What the template goes over one by one.
+    let line = context["skills"]["catalogue"][0].clone();
+    for (name, value) in line.as_object().unwrap() {
+        context[name] = value.clone();
+    }
+    // The other templates are rendered in every branch by tests of their own.
+    let whole = ["system_tool_calling", "missing_call", "picture_removed"];
+    let templates = prompts::templates().filter(|(name, _)| whole.contains(name));
+    for (name, source) in templates {
         for expression in expressions(source) {
             for path in expression.split_whitespace().filter(|word| is_path(word)) {
                 let pointer = format!("/{}", path.replace('.', "/"));
@@ -240,6 +388,17 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
                     "{name}: {{{{{expression}}}}}"
                 );
             }
+        }
+    }
+}
+
+/// Spelled for the arm an agent has, a call's name is a value of the context: a template that held
+/// it would say it to an agent that does not have the call.
+#[test]
+fn no_template_holds_the_name_of_a_tool() {
+    for (name, source) in prompts::templates() {
+        for tool in ToolName::ALL {
+            assert!(!source.contains(&format!("`{tool}`")), "{name}: {tool}");
         }
     }
 }
@@ -302,7 +461,13 @@ fn every_variable_of_an_override_is_documented_and_no_other() {
     let mut inner: Vec<_> = carried
         .values()
         .filter_map(Value::as_object)
-        .flat_map(|member| member.keys().map(String::as_str))
+        .flat_map(|member| {
+            let lists = member.values().filter_map(Value::as_array).flatten();
+            let listed = lists.filter_map(Value::as_object);
+            listed
+                .chain([member])
+                .flat_map(|member| member.keys().map(String::as_str))
+        })
         .collect();
     for list in [&mut names, &mut members, &mut expected, &mut inner] {
         list.sort_unstable();

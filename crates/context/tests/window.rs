@@ -125,7 +125,7 @@ proptest! {
                     prop_assert!(journal.iter().eq(model.iter().map(|(_, message)| message)));
                     prop_assert!(window.since(cursor).rows.is_empty());
                 }
-                Step::Rebuild => window.rebuild(),
+                Step::Rebuild => window.rebuild(vocab::rewrite::Rewrite::Toolset),
             }
             let now = window.request_thread().to_vec();
             prop_assert!(now.starts_with(&before));

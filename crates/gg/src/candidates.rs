@@ -1,10 +1,10 @@
 //! A candidate list as a person reads it, and as a launch document carries it.
 
 use provider::listing::{Built, CeilingFrom, FaultRates, Verdict};
-use provider::request::Candidate;
 use serde_json::json;
+use vocab::candidate::Candidate;
 
-use crate::page::{columns, plural};
+use crate::page::{columns, one_line, plural};
 
 /// Heads of the table's columns; the last one holds prose.
 const HEADS: [&str; 8] = [
@@ -27,7 +27,12 @@ pub(crate) fn table(model: &str, built: &Built, rates: &FaultRates) -> String {
     verdicts.sort_by_key(|it| it.place.unwrap_or(usize::MAX));
     rows.extend(verdicts.into_iter().map(|it| row(it, rates)));
 
-    format!("{model}: {}\n{}", heading(built), columns(&rows, &[]))
+    format!(
+        "{}: {}\n{}",
+        one_line(model),
+        one_line(&heading(built)),
+        columns(&rows, &[])
+    )
 }
 
 fn heading(built: &Built) -> String {

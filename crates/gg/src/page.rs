@@ -1,6 +1,9 @@
 //! Figures, texts and columns as a person reads them in a terminal.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+
+use provider::fault::is_hidden;
 
 /// A figure with a comma at each thousand.
 pub(crate) fn thousands(figure: u64) -> String {
@@ -24,26 +27,47 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
     }
 }
 
-/// A text on one line, without control characters: a session's own words must not steer the
-/// terminal.
-pub(crate) fn one_line(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { ' ' } else { c };
+/// Somebody else's name or sentence on one line: what would move a terminal's cursor or turn the
+/// direction of its text is written as an escape.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Somebody else's prose on one line: the same characters become spaces, since most of them are
+/// line ends.
+pub(crate) fn prose(text: &str) -> String {
+    let shown = |c: char| if is_hidden(c) { ' ' } else { c };
     text.trim_end().chars().map(shown).collect()
 }
 
-/// The first characters of a text on one line.
+/// The first characters of somebody else's prose.
 pub(crate) fn glimpse(text: &str, chars: usize) -> String {
     let text = text.trim_end();
     match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}…", one_line(&text[..at])),
-        None => one_line(text),
+        Some((at, _)) => format!("{}…", prose(&text[..at])),
+        None => prose(text),
     }
 }
 
 /// Rows in columns: those of `right`, which hold figures, stand right, the others left.
 pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize]) -> String {
-    let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
-    let count = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+    let shown = |row: &R| -> Vec<_> {
+        let cells = row.as_ref().iter();
+        cells.map(|cell| one_line(cell).into_owned()).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -80,6 +104,15 @@ mod tests {
     fn one_thing_is_singular() {
         let counts = [0, 1, 2_000].map(|count| plural(count, "message"));
         assert_eq!(counts, ["0 messages", "1 message", "2,000 messages"]);
+    }
+
+    #[test]
+    fn a_text_of_somebody_elses_stays_on_its_line() {
+        assert_eq!(one_line("Acme é"), "Acme é");
+        assert_eq!(
+            one_line("a\n\u{1b}[2Jb\u{202e}c"),
+            "a\\n\\u{1b}[2Jb\\u{202e}c"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! Always true: where a stream was cut into pieces changes neither whether a reply trips nor the
 //! figures of the trip; the last word, which nothing has ended, never counts.
 //!
-//! What follows from a trip is [`crate::schedule`]'s to decide.
+//! What follows from a trip is [`crate::call`]'s to decide.
 
 mod escapes;
 mod window;

@@ -4,7 +4,9 @@
 //! line is [`crate::stream`]'s. Field names on the wire are camelCase; a field that is omitted
 //! when empty says so with `skip_serializing_if`.
 
+mod held;
 mod provider;
+mod reclaimed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +16,19 @@ use serde_json::value::RawValue;
 use vocab::band::{Band, BandTokens};
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, Slug};
+use vocab::knowledge::MemoryScope;
 use vocab::message::Role;
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, Limit, TurnVerdict};
 use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
+
+pub use held::{
+    ArchiveRow, ArchiveState, MemoryLimits, MemoryRevision, MemoryRow, MemoryState, MemoryTotals,
+    SkillRow, SkillsState, TaskRow, TaskStatus, TasksState,
+};
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
+pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
 
 /// One event on its way to the stream, before the writer gives it its `seq`.
 #[derive(Clone, Debug)]
@@ -58,12 +67,26 @@ pub enum Event {
     AgentModules(AgentModules),
     /// What it is offered, once.
     AgentSurface(AgentSurface),
+    /// Its memories, as it arrives and after each change.
+    MemoryState(Box<MemoryState>),
+    /// It wrote, edited or deleted a memory.
+    MemoryRevision(Box<MemoryRevision>),
+    /// Its task list, as it arrives and after each change.
+    TasksState(TasksState),
+    /// Its skills, as it arrives and after each first use.
+    SkillsState(SkillsState),
+    /// Its archive, as it arrives and after each archival.
+    ArchiveState(ArchiveState),
     /// Tokens per band, each turn.
     ContextBreakdown(ContextBreakdown),
     /// A message of the agent's pool, once.
     ContextMessage(Box<ContextMessage>),
     /// One exchange with a model.
     Prompt(Box<Prompt>),
+    /// It freed a part of its window.
+    ContextManaged(ContextManaged),
+    /// Its window was restarted on a summary.
+    Compaction(Box<Compaction>),
     /// What the model said.
     AssistantMessage(AssistantMessage),
     /// A usage delta.
@@ -96,6 +119,9 @@ pub struct SessionStarted {
     pub capability_set: Option<Arc<RawValue>>,
     /// Per model its ordered candidates.
     pub model_providers: Option<Arc<RawValue>>,
+    /// Per model its list prices, as the launch gave them: what a reader prices a lost cache by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_prices: Option<Arc<RawValue>>,
     /// The run's routing key.
     pub routing_key: RoutingKey,
     /// The preset's name.
@@ -256,6 +282,9 @@ pub struct ModuleRow {
     pub origin: &'static str,
     /// True where no access model exists.
     pub writable: bool,
+    /// Of memories: whose they are, as declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<MemoryScope>,
 }
 
 /// See [`Event::AgentSurface`].
@@ -577,3 +606,6 @@ pub struct SessionEnded {
 fn is_zero(figure: &u64) -> bool {
     *figure == 0
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,8 @@
 //! A [`Journal`] is held by one producer and writes on a thread of its own, behind a queue of
 //! [`QUEUE_BATCHES`] entries. Bodies are interned in three pools (messages, toolsets, texts) and
 //! written once; an entry names them by index. The message list of a request is written as a
-//! delta on the same agent's previous request, so that a turn's cost does not grow with the run;
-//! [`read`] resolves it.
+//! delta on the same agent's previous request of its role, so that a turn's cost does not grow with
+//! the run; [`read`] resolves it.
 //!
 //! Always true:
 //! - nothing here fails or delays the run: any fault stops capture, once, with a reason;

@@ -11,9 +11,11 @@
 //! sums can be trusted. The checker never panics, whatever the text.
 
 mod agent;
+mod held;
 mod lean;
 mod line;
 mod providers;
+mod reclaimed;
 mod report;
 mod run;
 mod sums;
@@ -117,7 +119,8 @@ mod rule {
     pub(super) const TRANSITION: &str = "transition";
     /// An incarnation opens with its spawn, state, modules and surface, each once.
     pub(super) const OPENING: &str = "opening";
-    /// Nothing of an agent follows its end, but for logs and the late price of a reply it abandoned.
+    /// Nothing of an agent follows its end, but for logs and the late price of a reply it
+    /// abandoned.
     pub(super) const AFTER_END: &str = "after_end";
     /// `failed` goes with a failure, `done` with any other ending.
     pub(super) const STATUS: &str = "status";
@@ -142,8 +145,16 @@ mod rule {
     /// A move of a model goes to the next candidate and is justified by what stands before it; who
     /// serves is a candidate the run has reached.
     pub(super) const SWITCH: &str = "switch";
-    /// A broken prefix names a message of its request, and an act.
+    /// A broken prefix names a message of its request, and an act; an edit of the agent's own was
+    /// made since its last prompt.
     pub(super) const PREFIX: &str = "prefix";
+    /// What an agent holds is shown directly behind its surface, and again behind the work of each
+    /// turn that changed it, under the store its roster names.
+    pub(super) const HELD: &str = "held";
+    /// A compaction lies between two turns or behind a turn's work, in the turn it says.
+    pub(super) const COMPACTION: &str = "compaction";
+    /// What was reclaimed is what the window is smaller by, and starts somewhere.
+    pub(super) const RECLAIMED: &str = "reclaimed";
     /// The bands sum to the total.
     pub(super) const BANDS: &str = "bands";
     /// Usage deltas sum to the `slot_usage` lines.
@@ -172,6 +183,9 @@ mod rule {
         LIMIT,
         SWITCH,
         PREFIX,
+        HELD,
+        COMPACTION,
+        RECLAIMED,
         BANDS,
         SLOT_SUMS,
         SUMMARY_SUMS,

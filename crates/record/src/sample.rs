@@ -12,7 +12,8 @@ use vocab::usage::{Cost, Figure, Tokens};
 use crate::event::{
     AgentModules, AgentSpawned, AgentState, AgentStatus, AgentSurface, AssistantMessage,
     CallDescriptor, ContextBreakdown, ContextMessage, Emission, Event, ModuleRow, Origin, Prompt,
-    SessionEnded, SessionStarted, Shell, ToolCall, ToolResult, TurnOutcome, TurnTiming, Usage,
+    SessionEnded, SessionStarted, Shell, TasksState, ToolCall, ToolResult, TurnOutcome, TurnTiming,
+    Usage,
 };
 use crate::summary::{Conclusion, Fold};
 
@@ -76,6 +77,7 @@ impl Session {
         let started = SessionStarted {
             capability_set: None,
             model_providers: None,
+            model_prices: None,
             routing_key: "abcdefghijklmnopqrstuvwx".into(),
             configuration: None,
             gg_version: "0.0.0",
@@ -105,11 +107,17 @@ impl Session {
             carried: true,
             origin: "created",
             writable: true,
+            scope: None,
+        };
+        let tasks = ModuleRow {
+            kind: "tasks",
+            store: Some("tasks-0".to_owned()),
+            ..history.clone()
         };
         self.of_root(
             None,
             Event::AgentModules(AgentModules {
-                modules: vec![history],
+                modules: vec![history, tasks],
             }),
         );
         self.of_root(
@@ -120,6 +128,11 @@ impl Session {
                 apis: Vec::new(),
             }),
         );
+        let no_tasks = TasksState {
+            module_id: "tasks-0".to_owned(),
+            tasks: Vec::new(),
+        };
+        self.of_root(None, Event::TasksState(no_tasks));
         self.status(AgentState::Running, None);
         self.push(1, Role::System, Band::System, "You work on files.");
         self.push(1, Role::User, Band::UserPrompt, "do the task");

@@ -8,6 +8,7 @@
 
 mod clocks;
 mod fold;
+mod held;
 mod money;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use vocab::usage::{Cost, Tokens};
 use crate::event::SlotUsage;
 
 pub use fold::{Conclusion, Fold};
+pub(crate) use held::Reached;
 pub use money::Money;
 
 /// The run summary.
@@ -90,6 +92,23 @@ pub struct Summary {
     pub peak_context_tokens: u64,
     /// The greatest share of its limit a window held, 1 for full.
     pub peak_context_share: f64,
+    /// Windows restarted on a summary.
+    pub compactions: u64,
+    /// Those of them that nobody summarized usably.
+    pub compaction_fallbacks: u64,
+    /// USD as reported for compactions' own requests, which [`cost`](Self::cost) does not hold;
+    /// `null` where some were made and none had a price.
+    pub compaction_cost: Option<f64>,
+    /// Times an agent took views out of its window.
+    pub evictions: u64,
+    /// Times an agent archived turns.
+    pub archivals: u64,
+    /// Memories written or rewritten; deletions are none.
+    pub memories_written: u64,
+    /// Skills read, each once for the set of skills that holds it.
+    pub skills_read: u64,
+    /// Tasks that were marked as done.
+    pub tasks_completed: u64,
     /// Provider faults by kind.
     pub provider_faults: ProviderFaults,
     /// Times the run left a provider for the next candidate.
@@ -115,7 +134,7 @@ pub struct Summary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderStat {
-    /// The provider, where named.
+    /// The provider as it was first spelled, where named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderName>,
     /// The model.

@@ -1,14 +1,13 @@
 //! From the JSON a model wrote to a call that can be carried out.
 //!
-//! Every fault of one call is named in one sentence, unknown keys beside the known ones, so that a
-//! model mends all of it at once. Empty, blank and `null` arguments are `{}` (R42), and a `null`
-//! member is an absent one.
+//! What is taken out of the JSON, and how faults are told, is the matter of `arguments`.
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
 use vocab::failure::{Failure, FailureClass};
 use vocab::tools::ToolName;
+
+use crate::arguments::{Arguments, described};
 
 /// What a command may take when its call does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -148,97 +147,7 @@ pub fn parse(tool: ToolName, arguments: &str) -> Result<Call, Failure> {
     Ok(call)
 }
 
-/// The members of an argument object, and what was found wrong with them.
-struct Arguments {
-    members: Map<String, Value>,
-    known: &'static [&'static str],
-    faults: Vec<String>,
-}
-
 impl Arguments {
-    fn read(text: &str, known: &'static [&'static str]) -> Result<Self, Failure> {
-        let members = if text.trim().is_empty() {
-            Map::new()
-        } else {
-            match serde_json::from_str(text) {
-                Ok(Value::Object(members)) => members,
-                Ok(Value::Null) => Map::new(),
-                Ok(other) => {
-                    return Err(Failure::invalid(format!(
-                        "the arguments are {}; expected a JSON object",
-                        described(&other)
-                    )));
-                }
-                Err(error) => {
-                    return Err(Failure::invalid(format!(
-                        "the arguments are not JSON: {error}"
-                    )));
-                }
-            }
-        };
-        Ok(Self {
-            members,
-            known,
-            faults: Vec::new(),
-        })
-    }
-
-    fn take(&mut self, key: &str) -> Option<Value> {
-        self.members
-            .shift_remove(key)
-            .filter(|value| !value.is_null())
-    }
-
-    fn optional_text(&mut self, key: &str) -> Option<String> {
-        match self.take(key)? {
-            Value::String(text) => Some(text),
-            other => {
-                self.faults.push(format!(
-                    "`{key}` is {}; expected a string",
-                    described(&other)
-                ));
-                None
-            }
-        }
-    }
-
-    /// A text that has to be there; empty where it was not, which is a fault then.
-    fn text(&mut self, key: &str) -> String {
-        let faults = self.faults.len();
-        self.optional_text(key).unwrap_or_else(|| {
-            if self.faults.len() == faults {
-                self.faults.push(format!("`{key}` is missing"));
-            }
-            String::new()
-        })
-    }
-
-    fn filled(&mut self, key: &str) -> String {
-        let faults = self.faults.len();
-        let text = self.text(key);
-        if self.faults.len() == faults && text.trim().is_empty() {
-            self.faults.push(format!("`{key}` is blank"));
-        }
-        text
-    }
-
-    fn optional_path(&mut self, key: &str) -> Option<String> {
-        let path = self.optional_text(key);
-        if path.as_deref() == Some("") {
-            self.faults.push(format!("`{key}` is empty"));
-        }
-        path
-    }
-
-    fn path(&mut self, key: &str) -> String {
-        let faults = self.faults.len();
-        let path = self.text(key);
-        if self.faults.len() == faults && path.is_empty() {
-            self.faults.push(format!("`{key}` is empty"));
-        }
-        path
-    }
-
     fn command(&mut self) -> String {
         let command = self.filled("command");
         if command.contains('\0') {
@@ -250,42 +159,11 @@ impl Arguments {
 
     fn edit(&mut self) -> EditFile {
         let path = self.path("path");
-        let faults = self.faults.len();
-        let edit = EditFile {
+        let (old_string, new_string) = self.replacement();
+        EditFile {
             path,
-            old_string: self.text("oldString"),
-            new_string: self.text("newString"),
-        };
-        if self.faults.len() == faults {
-            if edit.old_string.is_empty() {
-                self.faults
-                    .push("`oldString` is empty; give the text to replace".to_owned());
-            } else if edit.old_string == edit.new_string {
-                self.faults
-                    .push("`oldString` and `newString` are equal".to_owned());
-            }
-        }
-        edit
-    }
-
-    /// A whole number from 1. `3.0` is one, as JSON Schema has it.
-    fn count(&mut self, key: &str) -> Option<u64> {
-        let value = self.take(key)?;
-        let number = value.as_u64().or_else(|| {
-            let float = value.as_f64()?;
-            #[expect(clippy::cast_sign_loss, reason = "checked to lie between 1 and 2^53")]
-            (float.fract() == 0.0 && (1.0..9_007_199_254_740_992.0).contains(&float))
-                .then_some(float as u64)
-        });
-        match number {
-            Some(number) if number > 0 => Some(number),
-            _ => {
-                self.faults.push(format!(
-                    "`{key}` is {}; expected a whole number, 1 or more",
-                    described(&value)
-                ));
-                None
-            }
+            old_string,
+            new_string,
         }
     }
 
@@ -307,53 +185,6 @@ impl Arguments {
                 DEFAULT_TIMEOUT
             }
         }
-    }
-
-    fn finish(mut self, tool: ToolName) -> Result<(), Failure> {
-        let unknown: Vec<_> = self
-            .members
-            .keys()
-            .filter(|key| !self.known.contains(&&***key))
-            .collect();
-        if !unknown.is_empty() {
-            let noun = if unknown.len() == 1 {
-                "is no argument"
-            } else {
-                "are no arguments"
-            };
-            let fault = format!("{} {noun}", listed(&unknown));
-            self.faults.push(fault);
-        }
-        if self.faults.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::invalid(format!(
-            "{}; `{tool}` takes {}",
-            self.faults.join("; "),
-            listed(self.known)
-        )))
-    }
-}
-
-/// Names in a sentence: `` `a`, `b` and `c` ``.
-fn listed(names: &[impl std::fmt::Display]) -> String {
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// A JSON value in a sentence: a scalar as written, anything longer by its kind.
-fn described(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) if text.chars().count() <= 40 => format!("{text:?}"),
-        Value::String(_) => "a string".to_owned(),
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
     }
 }
 

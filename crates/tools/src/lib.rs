@@ -13,6 +13,7 @@
     reason = "notes are short, and `write!` into a String fails in no way worth a branch"
 )]
 
+mod arguments;
 mod call;
 mod edit;
 mod explain;
@@ -28,6 +29,7 @@ pub mod shell;
 mod text;
 pub mod write;
 
+pub use arguments::Arguments;
 pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,

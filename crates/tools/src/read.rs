@@ -34,6 +34,9 @@ pub struct FilePolicy {
     pub attach_images: bool,
     /// Bytes of encoded pictures the next request still has room for (R32).
     pub picture_room: u64,
+    /// Whether a text comes whole, however long it is: for what an agent opens on, which nobody
+    /// asked for page by page.
+    pub whole: bool,
 }
 
 /// Encoded pictures one request carries at most (R32).
@@ -187,11 +190,15 @@ struct Window {
     open: bool,
     /// Bytes of the wanted lines, a little past the backstop at most.
     raw: Vec<u8>,
+    /// Bytes of text that are shown.
+    backstop: usize,
 }
 
 impl Window {
     /// The decoded text up to the backstop depends on no byte after this many.
-    const ENOUGH: usize = BACKSTOP + 4;
+    const fn enough(&self) -> usize {
+        self.backstop.saturating_add(4)
+    }
 
     fn of(call: &ReadFile, policy: &FilePolicy) -> Self {
         let cap = policy.read.and_then(|read| match read.mode {
@@ -209,6 +216,7 @@ impl Window {
             line: 1,
             open: false,
             raw: Vec::new(),
+            backstop: if policy.whole { usize::MAX } else { BACKSTOP },
         }
     }
 
@@ -225,10 +233,10 @@ impl Window {
             self.line += 1;
             rest = &rest[at + 1..];
         }
-        if self.line <= self.last && self.raw.len() < Self::ENOUGH {
+        if self.line <= self.last && self.raw.len() < self.enough() {
             let wanted = self.wanted(rest);
-            self.raw
-                .extend_from_slice(&rest[..wanted.min(Self::ENOUGH - self.raw.len())]);
+            let room = self.enough() - self.raw.len();
+            self.raw.extend_from_slice(&rest[..wanted.min(room)]);
         }
         self.line += memchr::memchr_iter(b'\n', rest).count() as u64;
     }
@@ -255,9 +263,9 @@ impl Window {
             Ok(contents) => contents,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         };
-        let cut = contents.len() > BACKSTOP;
+        let cut = contents.len() > self.backstop;
         if cut {
-            contents.truncate(text::floor(&contents, BACKSTOP));
+            contents.truncate(text::floor(&contents, self.backstop));
         }
         let last = if cut {
             self.first + text::lines(&contents) - 1

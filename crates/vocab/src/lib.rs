@@ -9,8 +9,10 @@
 pub mod band;
 pub mod candidate;
 pub mod capability;
+pub mod credential;
 pub mod failure;
 pub mod ids;
+pub mod knowledge;
 pub mod message;
 pub mod operations;
 pub mod outcome;

@@ -1,10 +1,12 @@
 //! `cargo xtask bench`: what gg costs, each figure beside its floor measured in the same run.
 //!
 //! The floor is [`bare_loop`]: plain Rust that sends requests of the same sizes over one
-//! connection, runs the same commands and does with their output what the policy asks. Both contestants are processes of their own, optimised,
-//! started the same way, served by the same lean gateway. Goals are printed, never asserted.
+//! connection, runs the same commands and does with their output what the policy asks. Both
+//! contestants are processes of their own, optimised, started the same way, served by the same
+//! lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
+mod bookkeeping;
 mod contestant;
 mod events;
 mod looping;
@@ -89,6 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(events::measure(repeats.events)?);
     println!("==> loop detector");
     rows.extend(looping::measure(repeats.events));
+    println!("==> a turn's bookkeeping");
+    rows.extend(bookkeeping::measure(repeats.events)?);
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");

@@ -4,13 +4,23 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod autoload;
+mod closing;
+mod compacting;
 mod ending;
+mod file_reads;
+mod holdings;
 mod model_turn;
+mod module_calls;
+mod preparation;
 mod records;
 mod spending;
+mod summarizer;
 mod surface;
 mod tool_turn;
 mod turns;
+mod upkeep;
+mod window_calls;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +40,7 @@ use crate::provider_client::ProviderClient;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
-use crate::supervisor::{Cast, Supervisor};
+use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub use ending::Ending;
 use turns::Turns;
@@ -118,6 +128,8 @@ pub(crate) struct Links {
     pub(crate) supervisor: Link<Supervisor>,
     pub(crate) scheduler: Link<Scheduler>,
     pub(crate) client: Option<Link<ProviderClient>>,
+    /// The client of the model that a handoff of its window asks.
+    pub(crate) summarizer: Option<Link<ProviderClient>>,
     pub(crate) voice: Voice,
 }
 
@@ -126,6 +138,7 @@ pub(crate) struct Links {
 pub struct Agent {
     spec: AgentSpec,
     name: String,
+    holdings: Holdings,
     shared: Arc<Shared>,
     links: Links,
     stop: StopSwitch,
@@ -136,19 +149,23 @@ impl Agent {
     /// Starts an incarnation; its loop begins at once.
     pub(crate) fn start(
         spec: AgentSpec,
+        holdings: Holdings,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Link<Self> {
         let name = format!("agent {}", spec.id);
+        let client = |model| cast.clients.get(model).map(|link| link.held_by(&name));
         let links = Links {
             supervisor: supervisor.held_by(&name),
             scheduler: cast.scheduler.held_by(&name),
-            client: cast
-                .clients
-                .get(&spec.profile.model_id)
-                .map(|link| link.held_by(&name)),
+            client: client(&spec.profile.model_id),
+            summarizer: spec
+                .profile
+                .compaction()
+                .filter(|policy| policy.strategy.is_handoff())
+                .and_then(|policy| client(policy.model.unwrap_or(&spec.profile.model_id))),
             voice: Voice {
                 telemetry: cast.telemetry.held_by(&name),
                 agent: Some(spec.id.clone()),
@@ -168,6 +185,7 @@ impl Agent {
         context.run(Self {
             spec,
             name,
+            holdings,
             shared,
             links,
             stop: StopSwitch::new(),
@@ -206,6 +224,7 @@ impl Actor for Agent {
         let turns = Turns::new(
             self.spec.clone(),
             Arc::clone(&self.shared),
+            self.holdings.clone(),
             self.links.clone(),
             self.stop.watch(),
         );

@@ -19,10 +19,9 @@ use record::journal::{
     Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
 };
 use vocab::band::Band;
-use vocab::ids::MessageId;
+use vocab::ids::{MessageId, ModelId};
 use vocab::message::{Message, ToolCall};
 use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
-use vocab::rewrite::Rewrite;
 use vocab::usage::Figure;
 
 use super::LoopEnd;
@@ -91,17 +90,21 @@ impl Turns {
 
     /// Sends the window as it stands; the request is on its way before the answer is awaited.
     fn ask(
-        &self,
+        &mut self,
         client: &Link<ProviderClient>,
         turn: u32,
     ) -> impl Future<Output = Result<Result<Completion, CallFailure>, MailboxError>> + use<> {
+        // An act that no answered request has shown yet is still news.
+        let rewritten = self.window.take_rewritten();
+        self.rewritten = self.rewritten.or(rewritten);
         client.ask(Complete {
+            role: RequestRole::Agent,
             agent: self.spec.id.clone(),
             profile: self.spec.profile.slug.clone(),
             turn,
             request: ModelRequest {
                 thread: self.window.request_thread(),
-                signal: None,
+                signal: self.window.signal().map(|it| Message::clone(it)),
                 toolset: Arc::clone(&self.surface.toolset),
                 tool_choice: ToolChoice::Auto,
                 rewritten: self.rewritten,
@@ -126,13 +129,7 @@ impl Turns {
     ) -> ControlFlow<LoopEnd> {
         let model = &self.spec.profile.model_id;
         let why = self.shared.mask.apply(&error.to_string()).into_owned();
-        if self.shared.learn_blindness(model, &self.links.voice) {
-            self.links.voice.log(
-                LogLevel::Warn,
-                Some("blind"),
-                format!("model `{model}` is sent no more pictures: {why}"),
-            );
-        }
+        self.tell_blindness(model, &why);
         let record = error_record(error, &why);
         self.keep(Entry::ModelError {
             request: asked_of(request, error),
@@ -144,9 +141,19 @@ impl Turns {
         self.strip_pictures(turn)
     }
 
+    /// The run learns that a model takes no pictures.
+    pub(super) fn tell_blindness(&self, model: &ModelId, why: &str) {
+        if self.shared.learn_blindness(model, &self.links.voice) {
+            self.links.voice.log(
+                LogLevel::Warn,
+                Some("blind"),
+                format!("model `{model}` is sent no more pictures: {why}"),
+            );
+        }
+    }
+
     fn strip_pictures(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         self.surface.files.attach_images = false;
-        self.rewritten = Some(Rewrite::PicturesRefused);
         match self.window.strip_pictures(prompts::picture_removed) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -182,7 +189,7 @@ impl Turns {
     }
 
     /// The run stopped while the call was under way: nothing was answered, nothing is judged.
-    fn stopped(&self, cause: StopCause) -> ControlFlow<LoopEnd> {
+    pub(super) fn stopped(&self, cause: StopCause) -> ControlFlow<LoopEnd> {
         let end = match cause {
             StopCause::Canceled => LoopEnd::of(EndStatus::Canceled),
             StopCause::Defect => LoopEnd::of(EndStatus::InternalError),
@@ -284,10 +291,8 @@ impl Turns {
                 reasoning: reply.reasoning.clone(),
             }),
         );
-        if reply.calls.is_empty() {
-            return self.no_call(turn, size);
-        }
-        self.work(turn, &reply.calls, ahead, size).await
+        let text = reply.text.as_deref();
+        self.work(turn, text, &reply.calls, ahead, size).await
     }
 
     /// Puts the reply into the window; a reply of nothing at all enters none.
@@ -307,7 +312,7 @@ impl Turns {
     }
 
     /// A reply without a call: told which calls end the session (01 §9.3).
-    fn no_call(&mut self, turn: u32, size: ReplySize) -> ControlFlow<LoopEnd> {
+    pub(super) fn no_call(&mut self, turn: u32, size: ReplySize) -> ControlFlow<LoopEnd> {
         let text = match prompts::missing_call(self.surface.endings) {
             Ok(text) => text,
             Err(error) => {
@@ -315,19 +320,8 @@ impl Turns {
                 return self.close_fatal(turn, cause, size);
             }
         };
-        self.window.push(NewItem::new(
-            Band::System,
-            turn,
-            Message::User {
-                text: text.into(),
-                images: Vec::new(),
-            },
-        ));
-        self.answered += 1;
-        let error = ErrorType::MissingCompletionNoCall;
-        self.judge(turn, TurnVerdict::Error, Some(error), size);
-        self.tell_error(turn, error, None);
-        ControlFlow::Continue(())
+        self.notice(turn, text);
+        self.close_error(turn, ErrorType::MissingCompletionNoCall, size)
     }
 
     /// A call that failed for good, or in one of the ways that are asked again byte for byte.
@@ -375,6 +369,7 @@ impl Turns {
             );
         }
         if error.is_reasked() {
+            self.reasked = true;
             return ControlFlow::Continue(());
         }
         let status = match error_type {
@@ -434,7 +429,7 @@ impl Turns {
 }
 
 /// The request with whom it was last asked of.
-fn asked_of(request: RequestRecord, error: &CallError) -> RequestRecord {
+pub(super) fn asked_of(request: RequestRecord, error: &CallError) -> RequestRecord {
     RequestRecord {
         provider: error.candidate.as_ref().map(|it| it.provider.clone()),
         ..request
@@ -442,7 +437,7 @@ fn asked_of(request: RequestRecord, error: &CallError) -> RequestRecord {
 }
 
 /// gg's own estimate of a reply, in tokens: its text and its arguments.
-fn estimate(reply: &Reply) -> u64 {
+pub(super) fn estimate(reply: &Reply) -> u64 {
     let text = reply.text.as_deref().map_or(0, tokens::count);
     text + reply
         .calls

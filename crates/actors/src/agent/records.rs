@@ -5,14 +5,23 @@
 use std::sync::Arc;
 
 use context::modules::RosterRow;
+use context::modules::archive::{Archive, ArchiveEntry};
+use context::modules::memories;
+use context::modules::skills::{self, SkillSet};
+use context::modules::tasks::{Task, TaskList};
 use context::window::{LoggedMessage, Retention, Row, Slot};
 use provider::call::CallError;
 use provider::fault::Fault;
 use provider::reply::Reply;
-use record::event::{CallDescriptor, ContextMessage, ImageDescriptor, ModuleRow};
+use record::event::{
+    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor, MemoryLimits,
+    MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState,
+    TaskRow, TaskStatus, TasksState,
+};
 use record::journal::{
     FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
 };
+use vocab::knowledge::MemoryScope;
 use vocab::message::{Image, Message, ToolCall};
 
 /// The reply as the journal keeps it; `message` is what of it the window holds.
@@ -112,13 +121,107 @@ pub(super) fn describe_call(call: &ToolCall) -> CallDescriptor {
     }
 }
 
-pub(super) fn module_row(row: RosterRow) -> ModuleRow {
+pub(super) fn module_row(row: &RosterRow) -> ModuleRow {
     ModuleRow {
         kind: row.kind.as_str(),
-        store: row.store,
+        store: row.store.clone(),
         enabled: row.enabled,
         carried: row.carried,
         origin: row.origin.as_str(),
         writable: row.writable,
+        scope: row.scope,
     }
+}
+
+pub(super) fn tasks_state(module_id: String, list: &TaskList) -> Event {
+    let row = |task: &Task| TaskRow {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        description: task.description.clone(),
+        in_scope: task.sections.in_scope.clone(),
+        out_of_scope: task.sections.out_of_scope.clone(),
+        completion_criteria: task.sections.completion_criteria.clone(),
+        status: if task.done {
+            TaskStatus::Done
+        } else {
+            TaskStatus::Pending
+        },
+        blocked_by: task.blocked_by.clone(),
+    };
+    Event::TasksState(TasksState {
+        module_id,
+        tasks: list.tasks().iter().map(row).collect(),
+    })
+}
+
+pub(super) fn memory_state(
+    module_id: String,
+    scope: MemoryScope,
+    state: memories::MemoryState,
+) -> Event {
+    let row = |row: memories::MemoryRow| MemoryRow {
+        slug: row.name,
+        description: row.description,
+        chars: row.chars,
+        lines: row.lines,
+    };
+    let totals = |totals: memories::MemoryTotals| MemoryTotals {
+        count: totals.count,
+        chars: totals.chars,
+        lines: totals.lines,
+    };
+    let limits = state.limits;
+    Event::MemoryState(Box::new(MemoryState {
+        module_id,
+        strategy: state.strategy,
+        memories: state.memories.into_iter().map(row).collect(),
+        totals: totals(state.totals),
+        limits: MemoryLimits {
+            max_count: limits.max_count,
+            max_len_per_memory: limits.max_len_per_memory,
+            max_total_len: limits.max_total_len,
+            max_len_index: limits.max_len_index,
+            max_len_description: limits.max_len_description,
+            max_results: limits.max_results,
+        },
+        peaks: totals(state.peaks),
+        scope,
+        writable: state.writable,
+    }))
+}
+
+pub(super) fn memory_revision(module_id: String, revision: &memories::Revision) -> Event {
+    Event::MemoryRevision(Box::new(MemoryRevision {
+        module_id,
+        slug: Arc::clone(&revision.name),
+        revision: revision.number,
+        description: revision.description.clone(),
+        text: revision.text.clone(),
+    }))
+}
+
+pub(super) fn skills_state(module_id: String, skills: &SkillSet) -> Event {
+    let row = |row: skills::SkillRow| SkillRow {
+        name: row.name,
+        description: row.description,
+        read: row.read,
+    };
+    Event::SkillsState(SkillsState {
+        module_id,
+        skills: skills.rows().into_iter().map(row).collect(),
+    })
+}
+
+pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
+    let row = |entry: &ArchiveEntry| ArchiveRow {
+        ordinal: entry.ordinal,
+        band: entry.band,
+        role: entry.role,
+        chars: entry.chars(),
+        preview: entry.preview(),
+    };
+    Event::ArchiveState(ArchiveState {
+        module_id,
+        entries: archive.entries().iter().map(row).collect(),
+    })
 }

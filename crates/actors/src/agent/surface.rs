@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 
+use config::capability::window::CompactionStrategy;
 use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
-use context::prompts::{ReadFile, Shell, SystemContext};
+use context::modules::{ModuleKind, RosterRow};
+use context::prompts::{CompactionSection, ManagedSection, ReadFile, Shell, SystemContext};
 use provider::looping::Knobs;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
+use vocab::capability::CapabilityId;
+use vocab::knowledge;
 use vocab::operations::EndingRole;
-use vocab::tools::{EndingCall, ReadMode, ShellMode, ToolName, definition, ending_definition};
+use vocab::tools::{
+    Definition, EndingCall, ReadMode, ShellMode, ToolName, Variants, definition, ending_definition,
+};
 
 use super::AgentSpec;
 use crate::provider_client::CallSettings;
@@ -45,6 +51,51 @@ pub(crate) fn call_settings(profile: &Profile) -> CallSettings {
     }
 }
 
+/// What an agent is told of how its full window is compacted.
+fn compaction(strategy: CompactionStrategy) -> CompactionSection {
+    let nothing = CompactionSection::default();
+    match strategy {
+        CompactionStrategy::SelfSummarization => CompactionSection {
+            prose: true,
+            ..nothing
+        },
+        CompactionStrategy::SelfCompaction => CompactionSection {
+            compact: Some(ToolName::Compact.as_str()),
+            ..nothing
+        },
+        CompactionStrategy::MemoryCompaction => CompactionSection {
+            memories: true,
+            ..nothing
+        },
+        CompactionStrategy::HandoffSummarization | CompactionStrategy::HandoffCompaction => {
+            CompactionSection {
+                handoff: true,
+                ..nothing
+            }
+        }
+    }
+}
+
+/// Enabled capabilities, cut down to the profile's list and to what the instance's modules can
+/// service. Whether there is a skill to read is not known yet: it depends on what else is offered.
+pub(crate) fn granted(profile: &Profile, roster: &[RosterRow]) -> Vec<(ToolName, Definition)> {
+    let variants = Variants {
+        skills: profile.skills().is_some(),
+        ..profile.variants()
+    };
+    let writes = |row: &RosterRow| row.kind != ModuleKind::Memories || row.writable;
+    let writable = roster.iter().all(writes);
+    let serviced = |tool: ToolName| {
+        writable || tool.capability() != Some(CapabilityId::Memories) || knowledge::reads(tool)
+    };
+    ToolName::ALL
+        .iter()
+        .copied()
+        .filter(|tool| profile.offers(*tool) && serviced(*tool))
+        .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
+        .collect()
+}
+
 /// What a called name means to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Called {
@@ -57,15 +108,13 @@ pub(crate) enum Called {
 }
 
 impl Surface {
-    /// Enabled capabilities, cut down to the profile's list, then the role's endings.
-    pub(crate) fn resolve(profile: &Profile, role: EndingRole, attach_images: bool) -> Self {
-        let variants = profile.variants();
-        let offered: Vec<_> = ToolName::ALL
-            .iter()
-            .copied()
-            .filter(|tool| profile.offers(*tool))
-            .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
-            .collect();
+    /// What the instance is granted and can service, then the role's endings.
+    pub(crate) fn resolve(
+        profile: &Profile,
+        role: EndingRole,
+        attach_images: bool,
+        offered: Vec<(ToolName, Definition)>,
+    ) -> Self {
         let tools = offered.iter().map(|(tool, _)| *tool).collect();
         let endings = EndingCall::of_role(role);
         let definitions: Vec<_> = offered
@@ -81,6 +130,7 @@ impl Surface {
                 read: profile.read(),
                 attach_images,
                 picture_room: REQUEST_PICTURES,
+                whole: false,
             },
         }
     }
@@ -128,6 +178,15 @@ impl Surface {
                     max_lines: policy.max_lines,
                     max_chars: policy.max_chars,
                 }),
+            compaction: spec
+                .profile
+                .compaction()
+                .map(|policy| compaction(policy.strategy)),
+            managed: Some(ManagedSection {
+                evict: on(ToolName::EvictFileView).then_some(ToolName::EvictFileView.as_str()),
+                archive: on(ToolName::ArchiveThread).then_some(ToolName::ArchiveThread.as_str()),
+            })
+            .filter(|section| section.evict.is_some() || section.archive.is_some()),
             ..SystemContext::new(spec.role, spec.window_limit)
         }
     }
@@ -139,5 +198,53 @@ impl Surface {
             tools: self.names(),
             apis: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use context::modules::ModuleOrigin;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn who_may_not_write_is_granted_the_calls_that_read() {
+        let profile: Profile = serde_json::from_value(json!({
+            "slug": "reader", "name": "Reader", "modelId": "mock/m", "operations": [],
+            "tools": ["list_dir", "create_memory", "read_memory", "edit_memory",
+                "search_memories", "delete_memory"],
+            "capabilities": [
+                { "id": "list-dir", "enabled": true, "params": {} },
+                {
+                    "id": "memories", "enabled": true, "implementation": "keyword-search",
+                    "params": {
+                        "scope": "read-only", "maxCount": 0, "maxLenPerMemory": 0,
+                        "maxTotalLen": 0, "maxLenIndex": 0, "maxLenDescription": 0,
+                        "maxResults": 0,
+                    },
+                },
+            ],
+        }))
+        .unwrap();
+        let granted = |writable| -> Vec<_> {
+            let row = RosterRow {
+                kind: ModuleKind::Memories,
+                store: Some("memories-0".to_owned()),
+                enabled: true,
+                carried: false,
+                origin: ModuleOrigin::Inherited,
+                writable,
+                scope: None,
+                strategy: None,
+            };
+            let tools = granted(&profile, &[row]).into_iter();
+            tools.map(|(tool, _)| tool.as_str()).collect()
+        };
+        assert_eq!(
+            granted(false),
+            ["list_dir", "read_memory", "search_memories"]
+        );
+        assert_eq!(granted(true).len(), 6);
     }
 }

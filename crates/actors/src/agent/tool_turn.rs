@@ -8,19 +8,22 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use context::tokens;
-use context::window::{NewItem, Region};
+use context::window::{NewItem, Retention};
 use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
 use tokio::time::Instant;
 use tools::{Call, Done, FilePolicy, Halt, REQUEST_PICTURES, shell};
 use vocab::band::Band;
+use vocab::capability::CapabilityId;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::{Image, Message, ToolCall};
 use vocab::outcome::{EndStatus, TurnVerdict};
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
+use super::closing::Worked;
+use super::compacting::region;
 use super::ending::{self, Ending};
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
@@ -41,25 +44,39 @@ pub(super) struct Ahead {
 }
 
 /// What a call left, before it is recorded.
-struct Answer {
-    outcome: Result<Done, Failure>,
-    shell: Option<shell::Record>,
-    ending: Option<Ending>,
+pub(super) struct Answer {
+    pub(super) outcome: Result<Done, Failure>,
+    pub(super) shell: Option<shell::Record>,
+    pub(super) ending: Option<Ending>,
+    /// The skill whose text this is, where it stays in the window.
+    pub(super) skill: Option<Arc<str>>,
     /// What gg itself could not do; the agent ends of it.
-    defect: Option<String>,
+    pub(super) defect: Option<String>,
 }
 
 impl Answer {
-    fn failed(failure: Failure) -> Self {
+    pub(super) fn failed(failure: Failure) -> Self {
         Self::of(Err(failure))
     }
 
-    fn of(outcome: Result<Done, Failure>) -> Self {
+    pub(super) fn of(outcome: Result<Done, Failure>) -> Self {
         Self {
             outcome,
             shell: None,
             ending: None,
+            skill: None,
             defect: None,
+        }
+    }
+
+    /// What gg itself could not do.
+    pub(super) fn defect(cause: String) -> Self {
+        Self {
+            defect: Some(cause),
+            ..Self::failed(Failure::new(
+                FailureClass::Other,
+                "gg could not carry the call out",
+            ))
         }
     }
 }
@@ -89,6 +106,9 @@ impl Turns {
         let Called::Tool(tool @ ToolName::Shell) = self.surface.called(&call.name) else {
             return None;
         };
+        if self.upkeep.refusal(tool).is_some() {
+            return None;
+        }
         let Ok(Call::Shell(command)) = tools::parse(tool, &call.arguments) else {
             return None;
         };
@@ -102,32 +122,41 @@ impl Turns {
     pub(super) async fn work(
         &mut self,
         turn: u32,
+        text: Option<&str>,
         calls: &[ToolCall],
         mut ahead: Option<Ahead>,
         size: ReplySize,
     ) -> ControlFlow<LoopEnd> {
         let mut ending = None;
-        let mut carried_out = 0;
+        let mut succeeded = Vec::with_capacity(calls.len());
         for call in calls {
             if self.stop.has(StopCause::Canceled) {
                 break;
             }
             let answer = self.one_call(turn, call, ahead.take()).await;
             if let Some(cause) = answer.defect {
+                self.tell_changes(turn);
                 return self.close_fatal(turn, cause, size);
             }
             ending = answer.ending.or(ending);
-            carried_out += 1;
+            succeeded.push(answer.outcome.is_ok());
         }
+        self.tell_changes(turn);
         // An agent that had ended before the stop reached it has ended.
-        let ended = ending.is_some() && carried_out == calls.len();
+        let ended = ending.is_some() && succeeded.len() == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
             // What was declared was cut short by the operator, not by the agent: no error of its.
             self.answered += 1;
             self.judge(turn, TurnVerdict::Progressed, None, size);
             return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
         }
-        self.close(turn, ending, size)
+        let worked = Worked {
+            text,
+            calls: &succeeded,
+            ending,
+            size,
+        };
+        self.close_turn(turn, worked).await
     }
 
     async fn one_call(&mut self, turn: u32, call: &ToolCall, ahead: Option<Ahead>) -> Answer {
@@ -141,14 +170,14 @@ impl Turns {
         );
         let (begun, answer) = match ahead {
             Some(Ahead { begun, outcome }) => (begun, Answer::of_command(outcome.await)),
-            None => (Instant::now(), self.dispatch(call).await),
+            None => (Instant::now(), self.dispatch(turn, call).await),
         };
         self.record_answer(turn, call, &answer, millis(begun.elapsed()))
             .await;
         answer
     }
 
-    async fn dispatch(&mut self, call: &ToolCall) -> Answer {
+    async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
             Called::Unavailable => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
@@ -169,11 +198,26 @@ impl Turns {
                 FailureClass::LimitExceeded,
                 "the run's time is spent; nothing more is carried out",
             )),
-            Called::Tool(tool) => match tools::parse(tool, &call.arguments) {
-                Err(failure) => Answer::failed(failure),
-                Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
-                Ok(call) => self.run_file_call(call).await,
+            Called::Tool(tool) => match self.upkeep.refusal(tool) {
+                Some(refusal) => Answer::failed(refusal),
+                None => self.carry_out(turn, tool, &call.arguments).await,
             },
+        }
+    }
+
+    async fn carry_out(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
+        if let Some(CapabilityId::AgentManagedContext | CapabilityId::Compaction) =
+            tool.capability()
+        {
+            return self.window_call(turn, tool, arguments);
+        }
+        if is_of_a_module(tool) {
+            return self.call_module(tool, arguments).await;
+        }
+        match tools::parse(tool, arguments) {
+            Err(failure) => Answer::failed(failure),
+            Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
+            Ok(call) => self.run_file_call(call).await,
         }
     }
 
@@ -196,34 +240,36 @@ impl Turns {
             picture_room: REQUEST_PICTURES.saturating_sub(self.window.picture_bytes()),
             ..self.surface.files
         };
+        let work = move |halt: &Halt| tools::run_file(&call, &place, &policy, halt);
+        match self.on_disk(work).await {
+            Ok(outcome) => Answer::of(outcome.unwrap_or_else(|| Err(tools::halted()))),
+            Err(error) => Answer::defect(format!("a file call died: {error}")),
+        }
+    }
+
+    /// Does a piece of work on a blocking thread. It is told to halt once the run is canceled;
+    /// `None` where it does not heed that.
+    pub(super) async fn on_disk<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Halt) -> T + Send + 'static,
+    ) -> Result<Option<T>, tokio::task::JoinError> {
         let halt = Halt::default();
         let halted = halt.clone();
-        let mut work =
-            tokio::task::spawn_blocking(move || tools::run_file(&call, &place, &policy, &halted));
-        let finished = tokio::select! {
-            finished = &mut work => finished,
+        let mut work = tokio::task::spawn_blocking(move || work(&halted));
+        tokio::select! {
+            finished = &mut work => finished.map(Some),
             () = self.stop.canceled() => {
                 halt.raise();
                 // A file on a server that is gone answers no look at the flag either.
                 match tokio::time::timeout(shell::GRACE, &mut work).await {
-                    Ok(finished) => finished,
-                    Err(_) => Ok(Err(tools::halted())),
+                    Ok(finished) => finished.map(Some),
+                    Err(_) => Ok(None),
                 }
             }
-        };
-        match finished {
-            Ok(outcome) => Answer::of(outcome),
-            Err(error) => Answer {
-                defect: Some(format!("a file call died: {error}")),
-                ..Answer::failed(Failure::new(
-                    FailureClass::Other,
-                    "gg could not carry the call out",
-                ))
-            },
         }
     }
 
-    fn place(&self) -> tools::Place {
+    pub(super) fn place(&self) -> tools::Place {
         tools::Place {
             cwd: self.spec.cwd.clone(),
             root: self.spec.cwd.clone(),
@@ -298,28 +344,39 @@ impl Turns {
             .as_ref()
             .ok()
             .and_then(|done| done.view.as_ref());
-        let band = if view.is_some() {
-            Band::FileView
-        } else {
-            Band::ToolOutput
+        let (band, selector) = match (view, &answer.skill) {
+            (Some(view), _) => (Band::FileView, Some(view.path.as_str().into())),
+            (None, Some(skill)) => (Band::Skill, Some(Arc::clone(skill))),
+            (None, None) => (Band::ToolOutput, None),
         };
+        self.upkeep.observe(&call.name, &call.arguments, &body);
         let tokens = count(&body).await;
+        let tokens = tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>());
+        let (text, tokens) = self.headed(turn, body, tokens, images);
         let message = Message::Tool {
             call: call.id.clone(),
-            text: body,
+            text,
             images: images.to_vec(),
         };
         self.window.push(NewItem {
-            selector: view.map(|view| view.path.as_str().into()),
-            region: view.and_then(|view| view.region).map(|region| Region {
-                first: region.first,
-                last: region.last,
-                total: region.total,
-            }),
-            tokens: tokens.map(|text| text + images.iter().map(Image::tokens).sum::<u64>()),
+            retention: match answer.skill {
+                Some(_) => Retention::Pinned,
+                None => Retention::Ephemeral,
+            },
+            selector,
+            region: view.and_then(|view| view.region).map(region),
+            tokens,
             ..NewItem::new(band, turn, message)
         });
     }
+}
+
+/// Whether a call is carried out by what the agent holds.
+fn is_of_a_module(tool: ToolName) -> bool {
+    matches!(
+        tool.capability(),
+        Some(CapabilityId::Tasks | CapabilityId::Memories | CapabilityId::Skills)
+    )
 }
 
 /// Counts a long text on another thread; a short one is left to the window.

@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, PromptError};
+use context::prompts::{self, AutoloadSection, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -23,8 +23,11 @@ use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
+use vocab::tools::ToolName;
 
+use super::holdings::Held;
 use super::surface::{self, Surface};
+use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::messages::{Acquire, Boundary, RecordTurn, Room};
@@ -33,7 +36,7 @@ use crate::provider_client::CallSettings;
 use crate::scheduler::{Class, Permit};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
-use crate::supervisor::Verdict;
+use crate::supervisor::{Holdings, Verdict};
 
 /// An agent at work: everything its loop holds exclusively.
 pub(crate) struct Turns {
@@ -43,6 +46,7 @@ pub(crate) struct Turns {
     pub(super) stop: StopWatch,
     pub(super) surface: Surface,
     pub(super) window: Window,
+    pub(super) held: Held,
     /// Turns answered, what `maxTurns` measures.
     pub(super) answered: u64,
     /// Error outcomes in a row.
@@ -51,6 +55,10 @@ pub(crate) struct Turns {
     pub(super) discarded: Discarded,
     /// What has changed messages that the last request sent.
     pub(super) rewritten: Option<Rewrite>,
+    /// Whether the coming request is the last one again.
+    pub(super) reasked: bool,
+    /// How it lives within its window.
+    pub(super) upkeep: Upkeep,
     /// How its requests are made.
     pub(super) settings: CallSettings,
     /// Messages of the request list that the journal already has.
@@ -129,11 +137,21 @@ pub(super) struct ReplySize {
 }
 
 impl Turns {
-    pub(super) fn new(spec: AgentSpec, shared: Arc<Shared>, links: Links, stop: StopWatch) -> Self {
+    pub(super) fn new(
+        spec: AgentSpec,
+        shared: Arc<Shared>,
+        holdings: Holdings,
+        links: Links,
+        stop: StopWatch,
+    ) -> Self {
+        let mut offered = surface::granted(&spec.profile, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &offered);
+        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
         let surface = Surface::resolve(
             &spec.profile,
             spec.role,
             shared.shows_images(&spec.profile.model_id),
+            offered,
         );
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
@@ -141,6 +159,7 @@ impl Turns {
             surface.toolset.json.get(),
             Shape::of(&spec.profile.model_id),
         );
+        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
         Self {
             spec,
             shared,
@@ -148,10 +167,13 @@ impl Turns {
             stop,
             surface,
             window,
+            held,
             answered: 0,
             streak: 0,
             discarded: Discarded::default(),
             rewritten: None,
+            reasked: false,
+            upkeep,
             settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
@@ -161,11 +183,23 @@ impl Turns {
     /// Lives the whole life of the incarnation.
     pub(super) async fn live(mut self) -> LoopEnd {
         self.announce();
+        if let ControlFlow::Break(end) = self.tell_holdings().await {
+            return end;
+        }
+        if let Some(end) = self.cannot_compact() {
+            return end;
+        }
         if let Err(error) = self.open_window() {
             return LoopEnd {
                 error: Some(format!("the system prompt does not render: {error}")),
                 ..LoopEnd::of(EndStatus::InternalError)
             };
+        }
+        if let ControlFlow::Break(end) = self.open_files().await {
+            return end;
+        }
+        if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
+            return end;
         }
         let permit = self.acquire().await;
         let end = loop {
@@ -182,7 +216,7 @@ impl Turns {
     }
 
     /// The events an incarnation opens with (06 §1, rule 2).
-    fn announce(&self) {
+    fn announce(&mut self) {
         let spec = &self.spec;
         let voice = &self.links.voice;
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
@@ -197,10 +231,11 @@ impl Turns {
             model_id: spec.profile.model_id.clone(),
             window_limit: spec.window_limit,
         })));
-        let modules = self.shared.opening_roster();
         voice.say(Event::AgentModules(AgentModules {
-            modules: modules
-                .into_iter()
+            modules: self
+                .held
+                .roster
+                .iter()
                 .map(super::records::module_row)
                 .collect(),
         }));
@@ -213,8 +248,17 @@ impl Turns {
     /// The system slot and the task: turn 0.
     fn open_window(&mut self) -> Result<(), PromptError> {
         let profile = &self.spec.profile;
+        let mut context = self.surface.prompt_context(&self.spec);
+        let tools = &self.surface.tools;
+        self.held
+            .describe(&mut context, profile, &self.shared.launch, tools);
+        let opens = !self.shared.launch.spec_files.is_empty();
+        let autoload = profile.autoload().filter(|_| opens);
+        context.autoload = autoload.map(|policy| AutoloadSection {
+            locked: policy.locked,
+        });
         let system = prompts::system(
-            &self.surface.prompt_context(&self.spec),
+            &context,
             profile.custom_instructions.as_deref(),
             profile.system_prompt.as_deref(),
         )?;
@@ -261,7 +305,10 @@ impl Turns {
         self.boundary().await?;
         panics::trip("turn");
         let turn = self.turn_number();
-        let flow = self.exchange(turn, &mut clock).await;
+        let flow = match self.prepare(turn).await {
+            ControlFlow::Continue(()) => self.exchange(turn, &mut clock).await,
+            end @ ControlFlow::Break(_) => end,
+        };
         let timing = clock.timing();
         self.links
             .voice

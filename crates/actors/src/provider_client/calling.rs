@@ -13,6 +13,7 @@ use provider::fault::Fault;
 use provider::price::UsageReport;
 use provider::reply::Reply;
 use record::event::{Event, LogLevel, PrefixBroken, ProviderFault, ProviderSwitch};
+use record::journal::RequestRole;
 use vocab::candidate::CandidateFault;
 use vocab::ids::ProviderName;
 
@@ -110,8 +111,16 @@ impl Calling {
         self.decided.next(&mut candidates, &mut degraded)
     }
 
+    /// Whether it is the agent's own turn: only those extend one another.
+    fn is_turn(&self) -> bool {
+        self.call.role == RequestRole::Agent
+    }
+
     /// What the agent's last request left at the provider about to be asked.
     fn expect(&self, at: Duration, asked: Option<&ProviderName>) -> Expectation {
+        if !self.is_turn() {
+            return Expectation::default();
+        }
         let memories = self.shared.memories.borrow();
         memories
             .get(&self.call.agent)
@@ -121,6 +130,9 @@ impl Calling {
 
     /// Holds an answer's usage against what was expected, and remembers what it left.
     fn observe(&self, sent: &Sent<'_>, named: Option<&ProviderName>, usage: Option<&UsageReport>) {
+        if !self.is_turn() {
+            return;
+        }
         let Sent {
             at,
             asked,
@@ -236,7 +248,8 @@ impl Calling {
                 generation,
                 provider,
                 ..
-            } => self.shared.abandoned.note(Abandoned {
+            // The price of a summarizer's is in no total, so nobody asks for it later.
+            } if self.is_turn() => self.shared.abandoned.note(Abandoned {
                 agent: self.call.agent.clone(),
                 profile: self.call.profile.clone(),
                 model: self.shared.sender.model.clone(),

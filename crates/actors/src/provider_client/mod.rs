@@ -26,8 +26,9 @@ use provider::candidates::{Candidates, Position};
 use provider::degraded::Degraded;
 use provider::looping::Knobs;
 use provider::openrouter::AttemptLimits;
-use provider::request::{CacheLifetime, Candidate, ReasoningSetting};
+use provider::request::{CacheLifetime, ReasoningSetting};
 use tokio::sync::Notify;
+use vocab::candidate::Candidate;
 use vocab::ids::{AgentId, ModelId, RoutingKey};
 
 use crate::clock::RunClock;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use provider::looping::Knobs;
 use provider::mock::Script;
 use provider::openrouter::AttemptLimits;
-use provider::request::{Candidate, ModelRequest, Thread, ToolChoice, toolset};
+use provider::request::{ModelRequest, Thread, ToolChoice, toolset};
 use record::journal::{Header, Journal, Recorder};
 use record::mask::Mask;
 use record::summary::Conclusion;
@@ -114,6 +114,7 @@ impl Stage {
         knobs: Option<Knobs>,
     ) -> Result<Completion, Box<Failure>> {
         let call = Complete {
+            role: record::journal::RequestRole::Agent,
             agent: agent.into(),
             profile: agent.into(),
             turn: 1,

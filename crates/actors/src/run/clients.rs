@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use provider::openrouter::{AttemptLimits, Endpoint};
 use vocab::ids::{ModelId, RoutingKey};
 
@@ -39,13 +40,13 @@ pub(super) fn start_clients(
         },
         max_retries: limits.max_model_retries(),
         max_delay: limits.model_retry_max_delay(),
-        miss_limit: u64::from(limits.provider_cache_miss_limit()),
+        miss_limit: limits.provider_cache_miss_limit(),
     };
     let bound = launch
         .capability_set
         .agents
         .iter()
-        .map(|profile| &profile.model_id);
+        .flat_map(Profile::models);
     let mut clients = HashMap::new();
     for model in bound {
         if clients.contains_key(model) {

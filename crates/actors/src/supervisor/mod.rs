@@ -8,6 +8,7 @@
 //! ends when the last agent has.
 
 mod ceilings;
+mod stores;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
+use stores::Stores;
+pub(crate) use stores::{Holdings, memory_policy};
 
 /// How often agents that died without a word are looked for. Every other net reports at once.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -60,6 +63,7 @@ pub struct Supervisor {
     clock: RunClock,
     cancel_file: Option<Arc<Path>>,
     registry: HashMap<AgentId, Row>,
+    stores: Stores,
     root: AgentSpec,
     run_ended: Option<oneshot::Sender<RunEnd>>,
     shared: Arc<Shared>,
@@ -115,6 +119,7 @@ impl Supervisor {
             clock: setup.shared.clock,
             cancel_file: setup.cancel_file.map(Into::into),
             registry: HashMap::new(),
+            stores: Stores::default(),
             root: setup.root,
             run_ended: None,
             shared: setup.shared,
@@ -226,11 +231,20 @@ impl Receive<Begin> for Supervisor {
     type Reply = ResponseFuture<RunEnd>;
 
     fn receive(&mut self, _: Begin, _: &mut Context<Self>) -> Self::Reply {
+        let (id, profile) = (self.root.id.clone(), Arc::clone(&self.root.profile));
+        let (own, tap) = (&self.own, self.tap.as_ref());
+        let holdings = match self.stores.open(&id, &profile, stores::ROOT, own, tap) {
+            Ok(holdings) => holdings,
+            Err(error) => {
+                let end = RunEnd::unsupervised(error.to_string());
+                return Box::pin(async move { end });
+            }
+        };
         let (ended, end) = oneshot::channel();
         self.run_ended = Some(ended);
-        let id = self.root.id.clone();
         let link = Agent::start(
             self.root.clone(),
+            holdings,
             Arc::clone(&self.shared),
             &self.cast,
             &self.own,
@@ -363,6 +377,7 @@ impl Receive<Ended> for Supervisor {
             client.held_by("supervisor").tell(forget.clone());
         }
         self.cast.scheduler.held_by("supervisor").tell(forget);
+        self.stores.forget(&agent);
         if let Some(text) = panicked {
             self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
         }

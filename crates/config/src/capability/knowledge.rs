@@ -4,21 +4,11 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use vocab::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
 
 use super::Params;
 use crate::number;
 use crate::validate::{Count, Fields, Kind, Shape};
-use crate::words::words;
-
-words! {
-    /// What a task consists of.
-    TaskMode {
-        /// A title and, if wanted, a description.
-        Simple = "simple",
-        /// A title, what is in scope and what is not, and completion criteria.
-        Issues = "issues",
-    }
-}
 
 /// An agent's list of to-dos.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,39 +40,6 @@ impl Params for TasksParams {
             max_tasks: fields.whole("maxTasks", Count::from(0)),
             mode: fields.word("mode", TaskMode::ALL, TaskMode::as_str),
         }
-    }
-}
-
-words! {
-    /// How memories are kept and found.
-    MemoryStrategy {
-        /// All of them in the window.
-        Scratchpad = "scratchpad",
-        /// An index in the window, bodies on request.
-        Markdown = "markdown",
-        /// Nothing in the window; found by search.
-        KeywordSearch = "keyword-search",
-    }
-}
-
-words! {
-    /// Whose memories an instance holds.
-    MemoryScope {
-        /// Its own.
-        Isolated = "isolated",
-        /// The profile's, shared by its instances.
-        Shared = "shared",
-        /// Its spawner's.
-        Inherited = "inherited",
-        /// Its spawner's, without writing.
-        ReadOnly = "read-only",
-    }
-}
-
-impl MemoryScope {
-    /// Whether it links an instance to its spawner's store.
-    pub const fn inherits(self) -> bool {
-        matches!(self, Self::Inherited | Self::ReadOnly)
     }
 }
 
@@ -176,36 +133,6 @@ impl Params for MemoriesParams {
             max_len_description: fields.whole("maxLenDescription", Count::from(0)),
             max_results: fields.whole("maxResults", Count::from(0)),
         }
-    }
-}
-
-words! {
-    /// A family of calls that has a built-in manual.
-    BuiltInSkill {
-        /// Reading, writing, editing files.
-        Filesystem = "gg-filesystem",
-        /// Commands.
-        Shell = "gg-shell",
-        /// The board.
-        Project = "gg-project",
-        /// The task list.
-        Tasks = "gg-tasks",
-        /// Memories.
-        Memory = "gg-memory",
-        /// Using skills.
-        Skills = "gg-skills",
-        /// Evicting, archiving, compacting.
-        Context = "gg-context",
-        /// Subagents, succession, forks.
-        Delegation = "gg-delegation",
-        /// Documentation.
-        Docs = "gg-docs",
-        /// Views.
-        Views = "gg-views",
-        /// The program library.
-        Programs = "gg-programs",
-        /// Ending calls.
-        Session = "gg-session",
     }
 }
 

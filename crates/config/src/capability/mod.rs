@@ -286,6 +286,13 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::EditFile,
     CapabilityId::ListDir,
     CapabilityId::Search,
+    CapabilityId::Tasks,
+    CapabilityId::Skills,
+    CapabilityId::Memories,
+    CapabilityId::Compaction,
+    CapabilityId::ContextWindowOverride,
+    CapabilityId::AgentManagedContext,
+    CapabilityId::AutoloadSpecifications,
 ];
 
 /// Refuses a capability that is on but not built.

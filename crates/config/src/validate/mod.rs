@@ -49,6 +49,8 @@ pub struct Loose {
     pub workspace_dir: Option<PathBuf>,
     /// Locus and text of each whole-template override.
     pub system_prompts: Vec<(String, String)>,
+    /// Locus and text of each directory that an agent's skills are read from.
+    pub skill_dirs: Vec<(String, String)>,
     /// Every bound model that needs the network, once each.
     pub live_models: Vec<ModelId>,
     /// Every bound model that runs in the process, once each.

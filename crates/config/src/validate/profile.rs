@@ -161,6 +161,16 @@ impl Draft {
         Some((self.spot.key("systemPrompt").to_string(), text))
     }
 
+    /// Locus and text of the directory its skills are read from.
+    pub(super) fn skill_dir(&self) -> Option<(String, String)> {
+        let Capability::Skills(skills) = self.running(CapabilityId::Skills)? else {
+            return None;
+        };
+        let dir = skills.params.dir.clone()?;
+        let spot = self.capability_spot(CapabilityId::Skills);
+        Some((spot.key("params").key("dir").to_string(), dir))
+    }
+
     /// The typed profile; `None` where a part of it was refused or missing.
     pub(super) fn finish(self) -> Option<Profile> {
         Some(Profile {

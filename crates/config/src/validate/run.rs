@@ -39,6 +39,7 @@ pub(super) fn read(report: &Report, root: &Object) -> (Option<Launch>, Loose) {
     let loose = Loose {
         workspace_dir: workspace_dir.clone(),
         system_prompts: agents.iter().filter_map(Draft::system_prompt).collect(),
+        skill_dirs: agents.iter().filter_map(Draft::skill_dir).collect(),
         live_models,
         mock_models,
     };

@@ -167,9 +167,7 @@ pub(super) fn loop_detection(profile: &Fields<'_>) -> Option<LoopDetection> {
 
 pub(super) fn repeat_detection(profile: &Fields<'_>) -> Option<RepeatDetection> {
     let fields = profile.object("repeatDetection", RepeatDetection::SHAPE)?;
-    let calls = fields.whole("calls", Count::from(1))?;
-    profile
-        .report
-        .unavailable(&fields.spot, "leave the key out");
-    Some(RepeatDetection { calls })
+    Some(RepeatDetection {
+        calls: fields.whole("calls", Count::from(1))?,
+    })
 }

@@ -371,7 +371,34 @@ fn a_refused_document_still_gives_what_can_be_read() {
             "You are an agent.".to_owned()
         )]
     );
+    assert_eq!(
+        document.check().loose.skill_dirs,
+        [(
+            "agent `worker`: capability `skills`: params.dir".to_owned(),
+            ".gg/skills".to_owned()
+        )]
+    );
     let prices = document.raw("modelPrices").unwrap();
     assert!(EVERYTHING.contains(prices.get()));
     assert!(document.raw("nothing").is_none());
+}
+
+#[test]
+fn a_candidate_stands_in_its_list_once() {
+    let at = |provider: &str, quantization: &str| json!({ "provider": provider, "quantization": quantization });
+    let list = |list: &[Value]| {
+        let mut document = spec();
+        document["modelProviders"]["acme/coder-1"] = json!(list);
+        refusals(&document.to_string())
+    };
+    let twice = list(&[at("Z.AI", "fp8"), at("Acme", "fp8"), at("z-ai", "FP8")]);
+    assert_eq!(twice.len(), 1, "{twice:?}");
+    assert!(
+        twice[0].starts_with(
+            "modelProviders: model `acme/coder-1`: [2] is \"z-ai\" at \"FP8\" once more"
+        ),
+        "{twice:?}"
+    );
+    // Another level of the same provider is another candidate.
+    assert_eq!(list(&[at("Acme", "fp8"), at("Acme", "bf16")]), [""; 0]);
 }

@@ -1,10 +1,29 @@
-//! The six kinds of module an agent holds, and the roster that tells a record which it has.
+//! The six kinds of module an agent holds.
 //!
-//! Pure data: a row becomes one row of `agent_modules`. Only `history` exists yet, which is the
-//! [window](crate::window) itself; the rows of the other kinds say that they are absent.
+//! A [`Module`] is one unit of per-agent state with fixed answers for a copy and for a new owner.
+//! The window is one too ([`ModuleKind::History`]), and stands in [`crate::window`]; the board is
+//! the run's, and an agent holds no more than its address. [`roster`] says which modules an agent
+//! starts with, [`handover`] what becomes of each when an agent is copied or succeeded.
+
+mod find;
+mod listed;
+mod name;
+
+pub mod archive;
+pub mod handover;
+pub mod memories;
+pub mod roster;
+pub mod skills;
+pub mod tasks;
+
+use vocab::band::Band;
+use vocab::knowledge::MemoryStrategy;
+
+pub use name::{BadName, NotOneLine};
+pub use roster::{ModuleOrigin, RosterRow, StoreIds, roster};
 
 /// A kind of module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ModuleKind {
     /// The window.
     History,
@@ -42,94 +61,46 @@ impl ModuleKind {
             Self::Archive => "archive",
         }
     }
-}
 
-/// How an agent came by a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ModuleOrigin {
-    /// It was made for this agent.
-    Created,
-    /// The agent does not hold it.
-    Absent,
-}
-
-impl ModuleOrigin {
-    /// Its name on the wire.
-    pub const fn as_str(self) -> &'static str {
+    /// Whether the prompt carries it, memories by how they are kept.
+    pub const fn in_prompt(self, memories: Option<MemoryStrategy>) -> bool {
         match self {
-            Self::Created => "created",
-            Self::Absent => "absent",
-        }
-    }
-}
-
-/// Numbers the stores of a run, kind by kind: `history-0`, `history-1`, `tasks-0`.
-#[derive(Clone, Debug, Default)]
-pub struct StoreIds([u64; ModuleKind::ALL.len()]);
-
-impl StoreIds {
-    /// The next store's id.
-    pub fn mint(&mut self, kind: ModuleKind) -> String {
-        let next = &mut self.0[kind as usize];
-        let id = format!("{}-{next}", kind.as_str());
-        *next += 1;
-        id
-    }
-}
-
-/// One module of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RosterRow {
-    /// Its kind.
-    pub kind: ModuleKind,
-    /// Its store, where the agent holds one.
-    pub store: Option<String>,
-    /// Whether it is switched on.
-    pub enabled: bool,
-    /// Whether the prompt carries it.
-    pub carried: bool,
-    /// How the agent came by it.
-    pub origin: ModuleOrigin,
-    /// Whether the agent may write to it; true where no access model exists.
-    pub writable: bool,
-}
-
-/// The roster of a fresh agent: its history, and a row for each kind it does not hold.
-pub fn roster(stores: &mut StoreIds) -> Vec<RosterRow> {
-    let row = |kind| {
-        let held = kind == ModuleKind::History;
-        RosterRow {
-            kind,
-            store: held.then(|| stores.mint(kind)),
-            enabled: held,
-            carried: held,
-            origin: if held {
-                ModuleOrigin::Created
-            } else {
-                ModuleOrigin::Absent
+            Self::History | Self::Tasks | Self::Skills => true,
+            Self::Memories => match memories {
+                Some(strategy) => strategy.in_window(),
+                None => false,
             },
-            writable: true,
+            Self::Board | Self::Archive => false,
         }
-    };
-    ModuleKind::ALL.into_iter().map(row).collect()
+    }
+
+    /// The band of what it pins into the window; that becomes ordinary history when the module is
+    /// dropped and the window is not.
+    pub const fn pinned_band(self) -> Option<Band> {
+        match self {
+            Self::Memories => Some(Band::Memory),
+            Self::Tasks => Some(Band::TaskList),
+            Self::Skills => Some(Band::Skill),
+            Self::History | Self::Board | Self::Archive => None,
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// One unit of per-agent state.
+pub trait Module: Sized {
+    /// Its kind.
+    const KIND: ModuleKind;
 
-    #[test]
-    fn every_agent_has_a_row_for_every_kind_and_a_history_of_its_own() {
-        let mut stores = StoreIds::default();
-        let first = roster(&mut stores);
-        let second = roster(&mut stores);
-        assert_eq!(first.len(), 6);
-        assert_eq!(first[0].store.as_deref(), Some("history-0"));
-        assert_eq!(second[0].store.as_deref(), Some("history-1"));
-        assert!(
-            first[1..]
-                .iter()
-                .all(|row| !row.enabled && row.store.is_none())
-        );
-    }
+    /// What the profile of its owner says of it: caps, mode, catalogue.
+    type Shape;
+
+    /// A store of its own for a copy of its owner: the same contents, counters going on.
+    #[must_use]
+    fn copy(&self) -> Self;
+
+    /// Re-resolves a module that was handed over against its new owner's profile. Contents stay
+    /// as they are, whatever caps say from now on. False where they cannot be read under that
+    /// shape: then nothing has changed, and the owner starts anew.
+    #[must_use]
+    fn rebind(&mut self, shape: &Self::Shape) -> bool;
 }

@@ -7,6 +7,8 @@ use serde::Serialize;
 use vocab::operations::EndingRole;
 use vocab::tools::EndingCall;
 
+use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
 /// Nothing here may differ between two runs of one configuration: no path, id or date.
@@ -31,6 +33,18 @@ pub struct SystemContext {
     pub search: bool,
     /// Running commands, where on.
     pub shell: Option<Shell>,
+    /// What becomes of a full window, where compaction is on.
+    pub compaction: Option<CompactionSection>,
+    /// What the agent may take out of its window, where it holds such a call.
+    pub managed: Option<ManagedSection>,
+    /// How the files it opens on stand in its window, where there are some.
+    pub autoload: Option<AutoloadSection>,
+    /// The task list, where on.
+    pub tasks: Option<TasksSection>,
+    /// Memories, where the agent holds some.
+    pub memories: Option<MemoriesSection>,
+    /// Skills, where there are some to read.
+    pub skills: Option<SkillsSection>,
 }
 
 impl SystemContext {
@@ -46,8 +60,47 @@ impl SystemContext {
             list_dir: false,
             search: false,
             shell: None,
+            compaction: None,
+            managed: None,
+            autoload: None,
+            tasks: None,
+            memories: None,
+            skills: None,
         }
     }
+}
+
+/// Who summarizes a full window. Exactly one of `prose`, `compact`, `memories` and `handoff` is
+/// true or named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionSection {
+    /// The agent, in a reply of plain text.
+    pub prose: bool,
+    /// The agent, by this call.
+    pub compact: Option<&'static str>,
+    /// The agent, into its memories and without a summary.
+    pub memories: bool,
+    /// Another model.
+    pub handoff: bool,
+}
+
+/// The calls by which an agent frees its window; `null` where it does not hold one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ManagedSection {
+    /// Evicts file views.
+    pub evict: Option<&'static str>,
+    /// Archives turns.
+    pub archive: Option<&'static str>,
+}
+
+/// How autoloaded files stand in the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AutoloadSection {
+    /// Whether they stay in it verbatim.
+    pub locked: bool,
 }
 
 /// How files are read.

@@ -8,12 +8,26 @@
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
 mod context;
+mod knowledge;
 mod template;
+mod window;
 
 use vocab::tools::EndingCall;
 
-pub use context::{ReadFile, Shell, SystemContext};
+pub use context::{
+    AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
+};
+pub use knowledge::{
+    MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
+    task_list,
+};
 use template::Embedded;
+pub use window::{
+    BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
+    compaction_instruction, compaction_note, compaction_restated, compaction_unread,
+    context_signal, evicted_view, handoff_instruction, handoff_system, headed, repetition_notice,
+    superseded_picture,
+};
 
 static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
     "system_tool_calling",
@@ -107,5 +121,7 @@ pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
 pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
         .into_iter()
+        .chain(window::ALL.iter().copied())
+        .chain(knowledge::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -6,6 +6,9 @@ use vocab::band::Band;
 use vocab::ids::MessageId;
 use vocab::message::{Message, Role};
 
+use crate::tokens;
+use crate::window::fingerprint;
+
 /// Whether an item survives a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Retention {
@@ -27,7 +30,7 @@ pub enum Slot {
 }
 
 /// The lines of a file that an item holds, from 1 as they were returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Region {
     /// First line.
     pub first: u64,
@@ -37,6 +40,28 @@ pub struct Region {
     pub total: u64,
 }
 
+/// What a module pins into the window: one live block each, refreshed by appending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockKind {
+    /// The task list.
+    Tasks,
+    /// The memories, or their index.
+    Memories,
+}
+
+impl BlockKind {
+    /// Every kind, in the order a restarted window holds them.
+    pub const ALL: [Self; 2] = [Self::Tasks, Self::Memories];
+
+    /// The band its tokens are spent in.
+    pub const fn band(self) -> Band {
+        match self {
+            Self::Tasks => Band::TaskList,
+            Self::Memories => Band::Memory,
+        }
+    }
+}
+
 /// An item to append.
 #[derive(Clone, Debug)]
 pub struct NewItem {
@@ -44,7 +69,8 @@ pub struct NewItem {
     pub band: Band,
     /// What is sent.
     pub message: Arc<Message>,
-    /// Whether it survives a compaction.
+    /// Whether it survives a compaction. What the model said never does: an assistant message is
+    /// ephemeral whatever stands here.
     pub retention: Retention,
     /// What addresses it: a path, a view's label, a documentation key. The `label` of its
     /// `context_message`.
@@ -72,6 +98,28 @@ impl NewItem {
     }
 }
 
+impl From<NewItem> for Item {
+    fn from(new: NewItem) -> Self {
+        let said = new.message.role() == Role::Assistant;
+        Self {
+            id: fingerprint(&new.message),
+            band: new.band,
+            message: new.message,
+            retention: if said {
+                Retention::Ephemeral
+            } else {
+                new.retention
+            },
+            selector: new.selector,
+            region: new.region,
+            turn: new.turn,
+            tokens: new.tokens,
+            sent: false,
+            block: None,
+        }
+    }
+}
+
 /// An item of a window.
 #[derive(Clone, Debug)]
 pub struct Item {
@@ -91,6 +139,47 @@ pub struct Item {
     pub turn: u32,
     /// Its tokens; `None` until the window is settled.
     pub(super) tokens: Option<u64>,
+    /// Whether a request held it as it stands.
+    pub(super) sent: bool,
+    /// The module whose live block it is.
+    pub(super) block: Option<BlockKind>,
+}
+
+impl Item {
+    /// Whether a compaction, an eviction or an archival may take it.
+    pub fn is_ephemeral(&self) -> bool {
+        self.retention == Retention::Ephemeral
+    }
+
+    /// Its tokens, once the window has been settled.
+    pub const fn tokens(&self) -> Option<u64> {
+        self.tokens
+    }
+
+    /// The path whose file view it is, where it is one that may be evicted.
+    pub(super) fn evictable_path(&self) -> Option<&Arc<str>> {
+        let view = self.band == Band::FileView && self.is_ephemeral();
+        self.selector.as_ref().filter(|_| view)
+    }
+
+    /// Its tokens, counted at the first asking.
+    pub(super) fn count(&mut self) -> u64 {
+        *self
+            .tokens
+            .get_or_insert_with(|| tokens::of_message(&self.message))
+    }
+
+    pub(super) fn row(&self, slot: Slot) -> Row {
+        Row {
+            slot,
+            band: self.band,
+            retention: self.retention,
+            turn: self.turn,
+            region: self.region,
+            id: self.id,
+            message: self.message.clone(),
+        }
+    }
 }
 
 /// A message of the pool that has not been reported yet: one `context_message`.
@@ -135,7 +224,7 @@ pub struct Cursor {
     /// Rows read.
     pub(super) rows: usize,
     /// The window's generation they were read in.
-    pub(super) generation: u64,
+    pub(super) generation: usize,
 }
 
 /// What a list of rows has become since a cursor: its first `keep` rows stand, `rows` follow.

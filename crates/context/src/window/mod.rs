@@ -7,30 +7,55 @@
 //!
 //! Always true:
 //! - The serialized messages of a request, without the signal, are a byte prefix of the next
-//!   request's, unless [`Window::rebuild`] or a change of the system prompt came between.
+//!   request's, unless one of the acts of 02 §1.3 came between; [`Window::take_rewritten`] names
+//!   it.
 //! - The bands' sums are the sums of the items; the signal is in none of them. The tool schemas
 //!   are a fixed part of the `system` band (R31).
+//! - No edit takes a pinned item, and none leaves a call without its result or a result without
+//!   its call.
 //! - Equal messages have equal ids, and are reported once.
+//! - What a turn asks for (sums, whether anything is ephemeral, the largest file views) is kept
+//!   up as items come, so that no turn but one with an edit walks over the window.
 //!
 //! It leaves to others what an item says, when a signal is due, and every decision to remove.
+//! The edits stand in files of their own: `edit` (evicting, taking pictures out), `archive`,
+//! `restart` (compaction), `blocks` (a module's pinned block) and `views`.
 
+mod archive;
+mod blocks;
+mod edit;
 mod fingerprint;
 mod item;
+mod limits;
+mod ranking;
+mod restart;
+mod views;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use provider::request::{Shape, Snapshot, Thread};
 use vocab::band::{Band, BandTokens};
 use vocab::ids::{CallId, MessageId};
 use vocab::message::{Image, Message};
+use vocab::rewrite::Rewrite;
 
+pub use archive::{Archived, Swept, TurnRange};
+pub use edit::Evicted;
 pub use fingerprint::fingerprint;
-pub use item::{Cursor, Delta, Item, LoggedMessage, NewItem, Region, Retention, Row, Slot};
+pub use item::{
+    BlockKind, Cursor, Delta, Item, LoggedMessage, NewItem, Region, Retention, Row, Slot,
+};
+pub use limits::{trigger, working_window};
+pub use restart::{Kept, Restart, Restarted};
+pub use views::Opened;
 
 use crate::tokens;
+use ranking::Ranking;
+use views::ViewKey;
 
 /// One agent's window.
+#[derive(Clone)]
 pub struct Window {
     limit: u64,
     toolset: Toolset,
@@ -49,13 +74,27 @@ pub struct Window {
     pool: HashSet<MessageId>,
     /// Items before this one have been looked at for the log.
     logged: usize,
-    /// Counts what breaks the append-only rule, so that cursors notice.
-    generation: u64,
+    /// For every change of rows that were there already, the first row it changed: how many there
+    /// are is the window's generation, by which cursors notice.
+    changes: Vec<usize>,
+    /// The act that broke the prefix earliest since the last request, and where.
+    rewritten: Option<(Rewrite, usize)>,
     /// Bytes of the encoded pictures among the items.
     picture_bytes: u64,
+    /// How many items are ephemeral.
+    ephemeral: usize,
+    /// Where each module's live block stands.
+    blocks: [Option<usize>; BlockKind::ALL.len()],
+    /// Where each view that a program opened stands.
+    views: HashMap<ViewKey, usize>,
+    /// Items before this one have been sent.
+    sent: usize,
+    /// The file views that may be evicted, by what they cost. Of settled items.
+    ranking: Ranking,
 }
 
 /// The offered tools as sent, until somebody asks what they cost.
+#[derive(Clone)]
 enum Toolset {
     Sent(Arc<str>),
     Counted(u64),
@@ -82,8 +121,14 @@ impl Window {
             settled: 0,
             pool: HashSet::new(),
             logged: 0,
-            generation: 0,
+            changes: Vec::new(),
+            rewritten: None,
             picture_bytes: 0,
+            ephemeral: 0,
+            blocks: [None; BlockKind::ALL.len()],
+            views: HashMap::new(),
+            sent: 0,
+            ranking: Ranking::default(),
         }
     }
 
@@ -103,7 +148,7 @@ impl Window {
         {
             return;
         }
-        let mut item = admit(NewItem::new(Band::System, 0, Message::System { text }));
+        let mut item = Item::from(NewItem::new(Band::System, 0, Message::System { text }));
         item.retention = Retention::Pinned;
         if self.system.is_none() && self.items.is_empty() {
             self.thread.push(&item.message);
@@ -111,27 +156,40 @@ impl Window {
             self.system = Some(item);
         } else {
             self.system = Some(item);
-            self.rebuild();
+            self.rebuild(Rewrite::SystemPrompt);
         }
     }
 
     /// Appends an item, and answers its message's id.
     pub fn push(&mut self, item: NewItem) -> MessageId {
-        let item = admit(item);
+        let item = Item::from(item);
         let id = item.id;
+        self.enter(item);
+        id
+    }
+
+    /// Takes an item in at the tail: its bytes, and what is kept up about all items.
+    fn enter(&mut self, item: Item) {
+        let index = self.items.len();
         self.thread.push(&item.message);
-        self.ids.push(id);
+        self.ids.push(item.id);
         self.calls
             .extend(item.message.calls().iter().map(|call| call.id.clone()));
         self.picture_bytes += pictures(&item.message);
+        self.ephemeral += usize::from(item.is_ephemeral());
+        if let Some(kind) = item.block {
+            self.blocks[kind as usize] = Some(index);
+        }
+        if let Some(key) = ViewKey::of(&item) {
+            self.views.insert(key, index);
+        }
         self.items.push(item);
-        id
     }
 
     /// Sets or empties the signal slot. A signal is a message of the log like any other; it costs
     /// no band anything.
     pub fn set_signal(&mut self, message: Option<Arc<Message>>) {
-        self.signal = message.map(|message| admit(NewItem::new(Band::System, 0, message)));
+        self.signal = message.map(|message| Item::from(NewItem::new(Band::System, 0, message)));
     }
 
     /// The signal, sent after the thread.
@@ -149,8 +207,15 @@ impl Window {
         &self.items
     }
 
-    /// The serialized messages of a request, without the signal. Cheap.
-    pub fn request_thread(&self) -> Snapshot {
+    /// The serialized messages of a request that is about to leave, without the signal. Cheap.
+    ///
+    /// From now on its items have been sent: an edit of one is remembered, and a view among them is
+    /// superseded, not replaced.
+    pub fn request_thread(&mut self) -> Snapshot {
+        for item in &mut self.items[self.sent..] {
+            item.sent = true;
+        }
+        self.sent = self.items.len();
         self.thread.snapshot()
     }
 
@@ -165,6 +230,11 @@ impl Window {
     /// Whether a call of that id was requested in this window.
     pub fn has_call(&self, id: &CallId) -> bool {
         self.calls.contains(id)
+    }
+
+    /// Whether a compaction would find anything to take.
+    pub const fn has_ephemeral(&self) -> bool {
+        self.ephemeral > 0
     }
 
     /// Counts what has not been counted yet.
@@ -183,6 +253,9 @@ impl Window {
         for item in &mut self.items[self.settled..] {
             let tokens = item.count();
             self.bands.add(item.band, tokens);
+            if let Some(path) = item.evictable_path() {
+                self.ranking.add(path, tokens);
+            }
         }
         self.settled = self.items.len();
     }
@@ -191,6 +264,21 @@ impl Window {
     pub fn breakdown(&mut self) -> (BandTokens, u64) {
         self.settle();
         (self.bands, self.bands.total())
+    }
+
+    /// The paths whose file views may be evicted and cost most, at most `count`, largest first:
+    /// each with the tokens of all its views. Equal ones stand by path.
+    pub fn top_file_views(&mut self, count: usize) -> Vec<(Arc<str>, u64)> {
+        self.settle();
+        self.ranking.top(count)
+    }
+
+    /// Tokens that no compaction can take: tool schemas, system slot, pinned items. Walks over all
+    /// items.
+    pub fn pinned_tokens(&mut self) -> u64 {
+        self.settle();
+        let ephemeral = self.items.iter().filter(|item| item.is_ephemeral());
+        self.bands.total() - ephemeral.filter_map(Item::tokens).sum::<u64>()
     }
 
     /// The messages not reported yet, each distinct one once, in order.
@@ -222,14 +310,11 @@ impl Window {
         fresh
     }
 
-    /// What the list of system and items has become since a cursor. While the window only grows,
-    /// the rows are the new ones; after it was rebuilt they are all.
+    /// What the list of system and items has become since a cursor: while the window only grows,
+    /// the rows are the new ones; after an edit they begin at the first row it changed.
     pub fn since(&self, cursor: Cursor) -> Delta {
-        let keep = if cursor.generation == self.generation {
-            cursor.rows
-        } else {
-            0
-        };
+        let changes = self.changes.get(cursor.generation..).unwrap_or_default();
+        let keep = changes.iter().copied().fold(cursor.rows, usize::min);
         // Both by slice: walking over what is kept would cost every turn the whole window.
         let slot = self.system.as_slice();
         let system = slot.get(keep..).unwrap_or_default();
@@ -241,7 +326,7 @@ impl Window {
             rows: system.chain(items).collect(),
             cursor: Cursor {
                 rows: self.ids.len(),
-                generation: self.generation,
+                generation: self.changes.len(),
             },
         }
     }
@@ -256,95 +341,18 @@ impl Window {
         self.picture_bytes
     }
 
-    /// Takes every picture out and keeps each message's pairing; `reworded` makes the text that
-    /// stays of the one that stood beside it. One of the few edits of what was sent (02 §1.3).
-    pub fn strip_pictures<E>(
-        &mut self,
-        reworded: impl Fn(&str) -> Result<String, E>,
-    ) -> Result<(), E> {
-        for item in &mut self.items {
-            let bare = match &*item.message {
-                Message::Tool { call, text, images } if !images.is_empty() => Message::Tool {
-                    call: call.clone(),
-                    text: reworded(text)?.into(),
-                    images: Vec::new(),
-                },
-                Message::User { text, images } if !images.is_empty() => Message::User {
-                    text: reworded(text)?.into(),
-                    images: Vec::new(),
-                },
-                _ => continue,
-            };
-            item.id = fingerprint(&bare);
-            item.message = bare.into();
-            item.tokens = None;
-        }
-        self.rebuild();
-        Ok(())
+    /// The act that broke the prefix since this was last asked; of several the one that did so
+    /// earliest in the window. For the request that follows it.
+    pub fn take_rewritten(&mut self) -> Option<Rewrite> {
+        self.rewritten.take().map(|(act, _)| act)
     }
 
-    /// Serializes the window anew from its system slot and items, and sums it up again; what was
-    /// counted stays counted, what was reported stays reported. For the exceptions to the
-    /// append-only rule.
-    pub fn rebuild(&mut self) {
-        self.thread = Thread::of(self.shape);
-        self.ids.clear();
-        self.calls.clear();
-        self.picture_bytes = 0;
-        for item in self.system.iter().chain(&self.items) {
-            self.thread.push(&item.message);
-            self.ids.push(item.id);
-            self.calls
-                .extend(item.message.calls().iter().map(|call| call.id.clone()));
-            self.picture_bytes += pictures(&item.message);
-        }
-        self.bands = BandTokens::default();
-        if let Toolset::Counted(tokens) = self.toolset {
-            self.bands.add(Band::System, tokens);
-        }
-        if let Some(tokens) = self.system.as_ref().and_then(|item| item.tokens) {
-            self.bands.add(Band::System, tokens);
-        }
-        self.settled = 0;
-        self.logged = 0;
-        self.generation += 1;
-    }
-}
-
-impl Item {
-    /// Its tokens, counted at the first asking.
-    fn count(&mut self) -> u64 {
-        *self
-            .tokens
-            .get_or_insert_with(|| tokens::of_message(&self.message))
-    }
-
-    fn row(&self, slot: Slot) -> Row {
-        Row {
-            slot,
-            band: self.band,
-            retention: self.retention,
-            turn: self.turn,
-            region: self.region,
-            id: self.id,
-            message: self.message.clone(),
-        }
+    /// The row of an item: its place among a request's messages.
+    const fn row_of(&self, index: usize) -> usize {
+        index + self.system.as_slice().len()
     }
 }
 
 fn pictures(message: &Message) -> u64 {
     message.images().iter().map(Image::encoded_len).sum()
-}
-
-fn admit(new: NewItem) -> Item {
-    Item {
-        id: fingerprint(&new.message),
-        band: new.band,
-        message: new.message,
-        retention: new.retention,
-        selector: new.selector,
-        region: new.region,
-        turn: new.turn,
-        tokens: new.tokens,
-    }
 }

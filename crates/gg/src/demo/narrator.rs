@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::output;
-use crate::page::{glimpse, one_line, thousands};
+use crate::page::{glimpse, prose, thousands};
 
 /// Lines shown of what a command printed or a search found.
 const SHOWN_LINES: usize = 8;
@@ -98,7 +98,7 @@ impl Narrator {
                 self.sums.add(event);
                 return None;
             }
-            "agent_status" => format!("     {}\n", one_line(event["result"].as_str()?)),
+            "agent_status" => format!("     {}\n", prose(event["result"].as_str()?)),
             "session_ended" => self.ended(event),
             _ => return None,
         };
@@ -108,7 +108,7 @@ impl Narrator {
     fn said(&self, event: &Value) -> String {
         let Palette { bold, off, .. } = self.palette;
         let turn = event["turn"].as_u64().unwrap_or_default();
-        let mut text = one_line(event["text"].as_str().unwrap_or_default());
+        let mut text = prose(event["text"].as_str().unwrap_or_default());
         if text.is_empty() {
             let calls = event["calls"].as_array().into_iter().flatten();
             let names: Vec<String> = calls.map(|call| word(&call["name"])).collect();
@@ -127,7 +127,7 @@ impl Narrator {
         } = self.palette;
         let code = event["exitCode"].as_i64().unwrap_or(-1);
         let hue = if code == 0 { good } else { bad };
-        let command = one_line(event["command"].as_str().unwrap_or_default());
+        let command = prose(event["command"].as_str().unwrap_or_default());
         let mut text = format!("     {dim}${off} {command}  {hue}exit code {code}{off}\n");
         for stream in ["stdout", "stderr"] {
             tail(
@@ -196,7 +196,7 @@ impl Narrator {
     fn noted(&self, event: &Value) -> Option<String> {
         let Palette { bad, off, .. } = self.palette;
         let level = event["level"].as_str()?;
-        let message = one_line(event["message"].as_str().unwrap_or_default());
+        let message = prose(event["message"].as_str().unwrap_or_default());
         (level != "info").then(|| format!("     {bad}{level}{off} {message}\n"))
     }
 
@@ -216,7 +216,7 @@ impl Narrator {
             self.sums
         );
         if let Some(why) = event["error"].as_str() {
-            writeln!(text, "{}", one_line(why)).expect("a string takes any text");
+            writeln!(text, "{}", prose(why)).expect("a string takes any text");
         }
         text
     }
@@ -305,7 +305,7 @@ fn head(into: &mut String, text: &str, dim: &str, off: &str) {
 }
 
 fn word(value: &Value) -> String {
-    one_line(value.as_str().unwrap_or_default())
+    prose(value.as_str().unwrap_or_default())
 }
 
 /// The narrator as the place a stream is written to: takes bytes, prints what whole lines mean.

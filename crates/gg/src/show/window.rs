@@ -9,7 +9,7 @@ use vocab::band::Band;
 use vocab::ids::AgentId;
 
 use super::{dollars, share};
-use crate::page::{columns, glimpse, plural, thousands};
+use crate::page::{columns, glimpse, one_line, plural, thousands};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
@@ -27,10 +27,11 @@ pub(crate) fn render(
         .context("the stream holds no agent")?;
     if analysis.agents.get(&id).is_none() {
         let known: Vec<_> = analysis.agents.iter().map(|it| it.id.to_string()).collect();
-        anyhow::bail!(
-            "there is no agent `{id}`; the stream holds {}",
-            known.join(", ")
-        );
+        let known = match known.len() {
+            0 => "no agent".to_owned(),
+            _ => one_line(&known.join(", ")).into_owned(),
+        };
+        anyhow::bail!("there is no agent `{id}`; the stream holds {known}");
     }
     let (first, last) = analysis
         .spend
@@ -44,9 +45,11 @@ pub(crate) fn render(
 }
 
 fn page(agent: &AgentId, view: &WindowView) -> String {
-    let estimated: u64 = view.messages.iter().map(|it| it.message.tokens).sum();
+    let sizes = view.messages.iter().map(|it| it.message.tokens);
+    let estimated = sizes.fold(0, u64::saturating_add);
     let mut text = format!(
-        "Window of {agent} at turn {}: {}, {} as estimated",
+        "Window of {} at turn {}: {}, {} as estimated",
+        one_line(agent.as_str()),
         view.turn,
         plural(view.messages.len() as u64, "message"),
         plural(estimated, "token")
@@ -64,6 +67,15 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         writeln!(
             text,
             "The stream describes {messages} of the request nowhere"
+        )
+        .expect("a string takes any text");
+    }
+
+    if view.unpriced > 0 {
+        let requests = plural(view.unpriced as u64, "request");
+        writeln!(
+            text,
+            "{requests} up to this turn without a price, left out of every cost"
         )
         .expect("a string takes any text");
     }
@@ -101,7 +113,7 @@ fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
         let band = own.message.band.as_str();
         let sum = sums.entry((order(band), band)).or_default();
         sum.0 += 1;
-        sum.1 += own.message.tokens;
+        sum.1 = sum.1.saturating_add(own.message.tokens);
         sum.2 += own.billed_tokens;
         sum.3 += own.billed_usd;
     }

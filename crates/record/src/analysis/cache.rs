@@ -66,9 +66,9 @@ pub struct PrefixBreak {
     pub model: Option<ModelId>,
     /// The first message that differs, from 0.
     pub message: u64,
-    /// The first byte that differs, from the start of the messages.
+    /// The first byte of it that differs.
     pub byte: u64,
-    /// What broke it.
+    /// What broke it; `unknown` where gg knew of nothing that did.
     pub act: String,
     /// Tokens that have to be paid for again, as estimated.
     pub lost_tokens: u64,
@@ -91,7 +91,8 @@ pub(super) struct Broken {
     model_id: Option<ModelId>,
     message: u64,
     byte: u64,
-    act: String,
+    #[serde(default)]
+    act: Option<String>,
     #[serde(default)]
     lost_tokens: u64,
 }
@@ -136,9 +137,9 @@ impl CacheTruth {
             return;
         };
         let expected = usage.expected_cached_tokens.unwrap_or(0);
-        row.expected += expected;
-        row.got += cached.min(expected);
-        row.cached += cached;
+        row.expected = row.expected.saturating_add(expected);
+        row.got = row.got.saturating_add(cached.min(expected));
+        row.cached = row.cached.saturating_add(cached);
     }
 
     pub(super) fn faulted(&mut self, line: &Line, fault: Fault) {
@@ -159,7 +160,7 @@ impl CacheTruth {
             model: broken.model_id,
             message: broken.message,
             byte: broken.byte,
-            act: broken.act,
+            act: broken.act.unwrap_or_else(|| "unknown".to_owned()),
             lost_tokens: broken.lost_tokens,
         });
     }

@@ -5,6 +5,8 @@
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
 //!
+//! A line of another session, which a damaged disk or a joined file may hold, counts for nothing.
+//!
 //! Always true: every figure is a sum of figures of the stream; nothing is estimated but the
 //! split of a request's price over its messages, which is by the stream's own token counts.
 
@@ -13,11 +15,12 @@ mod cache;
 mod spend;
 mod timing;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
 use vocab::ids::{MessageId, ModelId, ProviderName, SessionId};
-use vocab::usage::{Cost, ListPrices, Tokens};
+use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
@@ -29,7 +32,7 @@ use crate::lines::{Damage, Line, lines};
 /// One stream, folded.
 #[derive(Debug, Default)]
 pub struct Analysis {
-    /// The session's name.
+    /// The session's name, as its lines give it.
     pub session: Option<SessionId>,
     /// How it ended, where it did.
     pub ended: Option<(String, u8)>,
@@ -48,9 +51,8 @@ pub struct Analysis {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Started {
-    session_id: Option<SessionId>,
     #[serde(default)]
-    model_prices: std::collections::BTreeMap<ModelId, ListPrices>,
+    model_prices: Option<BTreeMap<ModelId, serde_json::Value>>,
 }
 
 #[derive(Deserialize)]
@@ -81,12 +83,21 @@ pub(crate) struct PromptLine {
     pub(crate) messages: Vec<MessageId>,
 }
 
+/// Lines that are no event, after which a file without one of a session is read no further.
+const NO_STREAM: usize = 1000;
+
 impl Analysis {
-    /// Reads a whole stream.
+    /// Reads a whole stream; of a file that is none, the start.
     pub fn read(reader: impl BufRead) -> io::Result<Self> {
         let mut analysis = Self::default();
         for line in lines(reader) {
             match line? {
+                Ok(line) if analysis.is_foreign(&line) => {
+                    analysis.damaged.push(Damage {
+                        number: line.number,
+                        why: format!("`{}`: it is of another session", line.kind),
+                    });
+                }
                 Ok(line) => {
                     if let Err(error) = analysis.take(&line) {
                         analysis.damaged.push(Damage {
@@ -97,16 +108,38 @@ impl Analysis {
                 }
                 Err(damage) => analysis.damaged.push(damage),
             }
+            if analysis.session.is_none() && analysis.damaged.len() >= NO_STREAM {
+                break;
+            }
         }
         Ok(analysis)
+    }
+
+    /// Whether a line belongs to another session than the first that named one.
+    fn is_foreign(&mut self, line: &Line) -> bool {
+        match (&self.session, &line.session) {
+            (None, Some(named)) => {
+                self.session = Some(named.clone());
+                false
+            }
+            (Some(own), Some(named)) => own != named,
+            (_, None) => false,
+        }
     }
 
     fn take(&mut self, line: &Line) -> serde_json::Result<()> {
         match line.kind.as_str() {
             "session_started" => {
                 let started: Started = line.fields()?;
-                self.session = started.session_id;
-                self.cache.priced(started.model_prices);
+                let prices = started.model_prices.into_iter().flatten();
+                // A price of another shape than today's prices nothing; the rest stands.
+                self.cache.priced(
+                    prices
+                        .filter_map(|(model, prices)| {
+                            Some((model, serde_json::from_value(prices).ok()?))
+                        })
+                        .collect(),
+                );
             }
             "session_ended" => {
                 let ended: Ended = line.fields()?;

@@ -24,13 +24,12 @@ pub struct Spend {
 #[derive(Debug, Default)]
 struct AgentSpend {
     pool: HashMap<MessageId, Arc<MessageFacts>>,
-    billed: HashMap<MessageId, Billed>,
     requests: Vec<Request>,
     /// A prompt whose usage has not come yet.
     open: bool,
 }
 
-/// A request as it was sent, and what its messages had cost once it was paid.
+/// A request as it was sent, and what was paid for it.
 #[derive(Debug)]
 struct Request {
     turn: Option<u32>,
@@ -104,6 +103,8 @@ pub struct WindowView {
     pub cost: Option<f64>,
     /// Messages of the request that the stream never described.
     pub undescribed: usize,
+    /// Requests up to this one whose price was not reported, and is in no sum (R35).
+    pub unpriced: usize,
 }
 
 impl Spend {
@@ -138,6 +139,10 @@ impl Spend {
             input: request.input,
             cost: request.cost,
             undescribed,
+            unpriced: spend.requests[..=last]
+                .iter()
+                .filter(|it| it.cost.is_none())
+                .count(),
         })
     }
 
@@ -146,22 +151,6 @@ impl Spend {
         let turns = self.agents.get(agent)?.requests.iter();
         let turns = turns.filter_map(|it| it.turn);
         Some((turns.clone().min()?, turns.max()?))
-    }
-
-    /// Every message of an agent with what it was billed over the whole stream.
-    pub fn messages(&self, agent: &AgentId) -> Vec<Own> {
-        let Some(spend) = self.agents.get(agent) else {
-            return Vec::new();
-        };
-        let own = |(id, sums): (&MessageId, &Billed)| {
-            Some(Own {
-                message: Arc::clone(spend.pool.get(id)?),
-                requests: sums.requests,
-                billed_tokens: sums.tokens,
-                billed_usd: sums.usd,
-            })
-        };
-        spend.billed.iter().filter_map(own).collect()
     }
 
     pub(super) fn logged(&mut self, line: &Line, message: MessageFacts) {
@@ -181,21 +170,18 @@ impl Spend {
         agent.open = true;
     }
 
-    /// The usage that follows a prompt pays for it. Any other is of a reply that was discarded,
-    /// and says nothing of a window.
+    /// The usage that follows a prompt in its turn pays for it. Any other is of a reply that was
+    /// discarded, priced at the session's end perhaps, and says nothing of a window.
     pub(super) fn used(&mut self, line: &Line, usage: &UsageLine) {
         let Some(agent) = self.of(line) else { return };
         if !std::mem::take(&mut agent.open) {
             return;
         }
-        let Some(last) = agent.requests.len().checked_sub(1) else {
-            return;
-        };
-        agent.requests[last].input = usage.tokens.input();
-        agent.requests[last].cost = usage.cost.and_then(|cost| cost.actual);
-        let shares = agent.shares(last);
-        for (id, share) in shares {
-            agent.billed.entry(id).or_default().add(share);
+        if let Some(last) = agent.requests.last_mut()
+            && last.turn == line.turn
+        {
+            last.input = usage.tokens.input();
+            last.cost = usage.cost.and_then(|cost| cost.actual);
         }
     }
 
@@ -205,42 +191,32 @@ impl Spend {
 }
 
 impl AgentSpend {
-    /// What each message of a request is billed for it.
-    fn shares(&self, request: usize) -> Vec<(MessageId, Billed)> {
-        let request = &self.requests[request];
-        let size = |id: &MessageId| self.pool.get(id).map_or(0, |it| it.tokens);
-        let whole: u64 = request.messages.iter().map(size).sum();
-        let part = |figure: f64, id: &MessageId| {
-            if whole == 0 {
-                0.0
-            } else {
-                figure * size(id) as f64 / whole as f64
-            }
-        };
-        let input = request.input.unwrap_or(0) as f64;
-        let usd = request.cost.unwrap_or(0.0);
-        request
-            .messages
-            .iter()
-            .map(|id| {
-                let billed = Billed {
-                    tokens: part(input, id),
-                    usd: part(usd, id),
-                    requests: 1,
-                };
-                (*id, billed)
-            })
-            .collect()
-    }
-
+    /// What each message was billed in the first requests.
     fn billed_until(&self, requests: usize) -> HashMap<MessageId, Billed> {
         let mut billed: HashMap<MessageId, Billed> = HashMap::new();
-        for request in 0..requests {
+        for request in &self.requests[..requests] {
             for (id, share) in self.shares(request) {
                 billed.entry(id).or_default().add(share);
             }
         }
         billed
+    }
+
+    /// What each message of a request is billed for it.
+    fn shares<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = (MessageId, Billed)> {
+        let size = |id: &MessageId| self.pool.get(id).map_or(0.0, |it| it.tokens as f64);
+        let whole: f64 = request.messages.iter().map(size).sum();
+        let input = request.input.unwrap_or(0) as f64;
+        let usd = request.cost.unwrap_or(0.0);
+        request.messages.iter().map(move |id| {
+            let part = if whole == 0.0 { 0.0 } else { size(id) / whole };
+            let billed = Billed {
+                tokens: input * part,
+                usd: usd * part,
+                requests: 1,
+            };
+            (*id, billed)
+        })
     }
 }
 

@@ -3,6 +3,9 @@
 //! The two are written by two threads, so a killed process leaves them at different points: of
 //! each agent's exchanges, tool results and commands, one must then be a prefix of the other.
 //! Where both are whole, they must be equally long.
+//!
+//! A summarizer's exchange has no `prompt`: the stream tells of it in the `compaction` it came to.
+//! The last one of an agent may have come to none, where the agent ended on it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -72,6 +75,17 @@ pub fn agree(replay: &Replay, stream: &str) -> Vec<Disagreement> {
                 );
             }
         }
+        if stream_whole && replay.stopped.is_none() && held.summaries.len() < told.summaries.len() {
+            found.add(
+                agent,
+                format!(
+                    "the journal has {} requests of a summarizer, the stream {}",
+                    held.summaries.len(),
+                    told.summaries.len()
+                ),
+            );
+        }
+        compare_summaries(agent, held, told, &mut found);
         compare_exchanges(replay, agent, held, told, &mut found);
         compare_reasoning(replay, agent, held, told, &mut found);
         for (at, (held, told)) in held.results.iter().zip(&told.results).enumerate() {
@@ -129,6 +143,8 @@ struct Told<'a> {
     said: Vec<&'a Value>,
     results: Vec<Outcome<'a>>,
     commands: Vec<(&'a str, i64)>,
+    /// Compactions that another request was made for.
+    summaries: Vec<&'a Value>,
 }
 
 fn text<'a>(line: &'a Value, field: &str) -> &'a str {
@@ -148,6 +164,9 @@ fn of_stream(lines: &[Value]) -> BTreeMap<&str, Told<'_>> {
             }
             "prompt" => told.prompts.push(line),
             "assistant_message" => told.said.push(line),
+            "compaction" if text(line, "strategy").starts_with("handoff") => {
+                told.summaries.push(line);
+            }
             "tool_result" if !is_ending(text(line, "tool")) => told.results.push((
                 text(line, "callId"),
                 text(line, "tool"),
@@ -170,6 +189,8 @@ struct Held<'a> {
     exchanges: Vec<Exchange<'a>>,
     results: Vec<Outcome<'a>>,
     commands: Vec<(&'a str, i64)>,
+    /// What a summarizer was asked, and whether it replied.
+    summaries: Vec<(&'a Request, bool)>,
 }
 
 struct Exchange<'a> {
@@ -214,6 +235,14 @@ fn of_journal(replay: &Replay) -> BTreeMap<&str, Held<'_>> {
                     provider: None,
                     reasoning: None,
                 });
+            }
+            Input::ModelIo { request, .. } => held.summaries.push((request, true)),
+            // Refused for its pictures, it was asked again without them.
+            Input::ModelError { request, error }
+                if request.role == RequestRole::Compaction
+                    && error.kind != ModelErrorKind::ImageUnsupported =>
+            {
+                held.summaries.push((request, false));
             }
             Input::ToolResult {
                 call_id,
@@ -302,6 +331,24 @@ fn compare_exchanges(
             {
                 found.add(agent, format!("exchange {at}: message {id}: {difference}"));
             }
+        }
+    }
+}
+
+/// Whom each compaction asked, and that a summary has a reply it comes from.
+fn compare_summaries(agent: &str, held: &Held<'_>, told: &Told<'_>, found: &mut Found) {
+    for (at, ((request, replied), told)) in held.summaries.iter().zip(&told.summaries).enumerate() {
+        found.compare(
+            agent,
+            &format!("compaction {at}: the model"),
+            request.model.as_str(),
+            text(told, "modelId"),
+        );
+        if !replied && told["fallback"] == false {
+            found.add(
+                agent,
+                format!("compaction {at} has a summary, and the journal no reply"),
+            );
         }
     }
 }

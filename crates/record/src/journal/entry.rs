@@ -163,7 +163,7 @@ pub enum Entry {
 }
 
 /// Whom a request was made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestRole {
     /// The agent's own turn.
@@ -199,8 +199,9 @@ pub struct RequestRecord {
     pub provider: Option<ProviderName>,
 }
 
-/// The messages of a request, as a delta on the same agent's previous request, whatever its role.
-/// A signal is part of its own request only: it is never kept.
+/// The messages of a request, as a delta on the same agent's previous request of the same role: what
+/// a summarizer is asked in between shares nothing with the agent's own thread. A signal is part of
+/// its own request only: it is never kept.
 #[derive(Clone, Debug, Default)]
 pub struct MessageList {
     /// Messages of the previous list that still stand, from its start.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use vocab::ids::AgentId;
 
 use super::FORMAT_VERSION;
-use super::entry::{AgentRow, Header, Seed};
+use super::entry::{AgentRow, Header, RequestRole, Seed};
 use super::line::{
     CancelProbeLine, ClockLine, End, EntryMark, Format, FrameLine, GitLine, Mark, MessageBody,
     ModelErrorLine, ModelIoLine, PoolLine, Reply, RequestLine, ShellLine, Text, ToolResultLine,
@@ -73,7 +73,7 @@ struct Reader {
 /// An agent's last lists, which the next ones are deltas on.
 #[derive(Default)]
 struct Lists {
-    request: Vec<u32>,
+    requests: HashMap<RequestRole, Vec<u32>>,
     frame: Vec<Frame>,
 }
 
@@ -313,7 +313,8 @@ impl Reader {
             self.check("toolset", toolset, self.replay.toolsets.len())?;
         }
         let at = self.line;
-        let list = &mut self.lists.entry(agent.cloned()).or_default().request;
+        let lists = self.lists.entry(agent.cloned()).or_default();
+        let list = lists.requests.entry(line.role).or_default();
         resolve(list, line.messages.keep, line.messages.push, at)?;
         Ok(Request {
             role: line.role,

@@ -3,6 +3,7 @@
 mod agreement;
 mod damage;
 mod faults;
+mod handoff;
 mod roundtrip;
 
 use std::io::{self, Write};

@@ -12,7 +12,8 @@ use vocab::ids::AgentId;
 
 use super::FORMAT_VERSION;
 use super::entry::{
-    AgentRow, Entry, Header, MessageList, ModelErrorRecord, RequestRecord, ResponseRecord, Seed,
+    AgentRow, Entry, Header, MessageList, ModelErrorRecord, RequestRecord, RequestRole,
+    ResponseRecord, Seed,
 };
 use super::handle::State;
 use super::line::{
@@ -98,7 +99,7 @@ impl Batch {
 /// Lengths of an agent's last lists, against which the next ones are deltas.
 #[derive(Default)]
 struct Lengths {
-    request: usize,
+    requests: HashMap<RequestRole, usize>,
     frame: usize,
 }
 
@@ -435,7 +436,8 @@ impl Writer {
             .toolset
             .map(|toolset| pools.toolset(&toolset, batch));
         let lengths = self.lengths.entry(agent.cloned()).or_default();
-        lengths.request = next_length("request", lengths.request, keep, push.len())?;
+        let length = lengths.requests.entry(request.role).or_default();
+        *length = next_length("request", *length, keep, push.len())?;
         Ok(RequestLine {
             role: request.role,
             shape: request.shape,

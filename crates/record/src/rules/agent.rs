@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use vocab::outcome::{EndStatus, ErrorType, Limit};
 
+use super::held::Held;
 use super::line::Line;
 use super::turn::{Cycle, Place};
-use super::{Ending, Found, rule};
+use super::{Ending, Found, reclaimed, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
     let mut agents: BTreeMap<&str, Agent<'_>> = BTreeMap::new();
@@ -50,6 +51,7 @@ enum Opening {
 #[derive(Default)]
 struct Agent<'a> {
     opening: Opening,
+    held: Held<'a>,
     logged: HashSet<&'a str>,
     cycle: Option<Cycle>,
     last_outcome: Option<Outcome>,
@@ -77,8 +79,10 @@ impl<'a> Agent<'a> {
             );
         }
         if !self.open(line, found) {
+            self.held.open(line);
             return;
         }
+        self.held.take(line, found);
         if let Some(place) = Place::of(line) {
             self.advance(place, line, found);
         }
@@ -90,6 +94,16 @@ impl<'a> Agent<'a> {
             "tool_result" => self.result("tool_call", line, found),
             "api_result" => self.result("api_call", line, found),
             "shell" => self.shell(line, found),
+            "context_managed" => {
+                let names = |call: &&'a Line| match call.kind.as_str() {
+                    "tool_call" => call.text("tool"),
+                    _ => call.text("operation"),
+                };
+                reclaimed::managed(line, self.calls.values().map(names), found);
+            }
+            "compaction" => {
+                reclaimed::compaction(line, &mut self.cycle, !self.calls.is_empty(), found);
+            }
             "turn_outcome" => self.outcome(line, found),
             "turn_timing" => self.timing(line, found),
             "limit_exceeded" => self.limit = Some(line),

@@ -65,6 +65,8 @@ const TURN_SCOPED: &[&str] = &[
     "context_breakdown",
     "context_message",
     "prompt",
+    "context_managed",
+    "compaction",
     "assistant_message",
     "turn_timing",
     "turn_outcome",

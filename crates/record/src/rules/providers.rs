@@ -44,6 +44,8 @@ struct Agent<'a> {
     last: Option<&'a Line>,
     /// A broken prefix whose prompt has not come yet.
     broken: Option<&'a Line>,
+    /// What was done to its window since its last prompt.
+    edits: Vec<&'a str>,
 }
 
 impl<'a> Run<'a> {
@@ -76,17 +78,24 @@ impl<'a> Run<'a> {
                 agent.retries = 0;
             }
             "prefix_broken" => {
-                if line.text("act").parse::<Rewrite>().is_err() {
-                    let act = line.get("act");
-                    found.add(
-                        line.number,
-                        rule::PREFIX,
-                        format!("the act {act} is unknown"),
-                    );
+                let act = line.get("act");
+                let message = match line.text("act").parse() {
+                    Err(_) => Some(format!("the act {act} is unknown")),
+                    Ok(act) if !was_done(act, &agent.edits) => Some(format!(
+                        "the act {act}, and since the last prompt there were {:?}",
+                        agent.edits
+                    )),
+                    Ok(_) => None,
+                };
+                if let Some(message) = message {
+                    found.add(line.number, rule::PREFIX, message);
                 }
                 agent.broken = Some(line);
             }
+            "context_managed" => agent.edits.push(line.text("action")),
+            "compaction" => agent.edits.push("compaction"),
             "prompt" => {
+                agent.edits.clear();
                 if let Some(broken) = agent.broken.take() {
                     names_a_message(broken, line, found);
                 }
@@ -211,10 +220,24 @@ fn justified(
     }
 }
 
+/// Whether an edit of the agent's own was made; other acts leave no line of theirs.
+fn was_done(act: Rewrite, edits: &[&str]) -> bool {
+    let by: &[&str] = match act {
+        Rewrite::EvictFileView => &["evict_file_views"],
+        Rewrite::ArchiveThread => &["archive_thread"],
+        Rewrite::CloseView => &["close_text_views", "close_search_views", "evict_file_views"],
+        Rewrite::CloseDocs => &["close_docs_views"],
+        Rewrite::Compaction => &["compaction"],
+        _ => return true,
+    };
+    by.iter().any(|action| edits.contains(action))
+}
+
+/// A request that is the beginning of the one before parts from it at its own end.
 fn names_a_message(broken: &Line, prompt: &Line, found: &mut Found) {
     let sent = prompt.get("messages").as_array().map_or(0, Vec::len) as u64;
     let message = broken.get("message").as_u64();
-    if message.is_none_or(|message| message >= sent) {
+    if message.is_none_or(|message| message > sent) {
         found.add(
             broken.number,
             rule::PREFIX,

@@ -9,7 +9,7 @@ use vocab::usage::{Cost, Tokens};
 
 use super::line::Line;
 use super::{Found, rule};
-use crate::summary::Money;
+use crate::summary::{Money, Reached};
 
 pub(super) fn check(lines: &[Line], found: &mut Found) {
     let sums = Sums::of(lines);
@@ -73,12 +73,21 @@ fn read<T: Default + for<'de> Deserialize<'de>>(value: &Value) -> T {
     T::deserialize(value).unwrap_or_default()
 }
 
+/// The rows of a list.
+fn rows<'a>(line: &'a Line, field: &str) -> impl Iterator<Item = &'a Value> {
+    line.get(field).as_array().into_iter().flatten()
+}
+
 #[derive(Default)]
 struct Sums {
     slots: BTreeMap<(String, String), Slot>,
     all: Slot,
     /// Prices of abandoned replies that were found.
     late: u64,
+    /// Compactions' own requests.
+    compactions: Money,
+    skills: Reached,
+    tasks: Reached,
     /// Figures of the summary by their path.
     figures: BTreeMap<String, f64>,
 }
@@ -122,13 +131,41 @@ impl Sums {
                 "shell" => sums.count("/shellCommands"),
                 "response_rejected" => sums.count("/rejectedResponses/count"),
                 "code_execution" => sums.count("/codeExecutions"),
-                "compaction" => sums.count("/compactions"),
+                "compaction" => sums.compaction(line),
+                "context_managed" if line.text("action") == "archive_thread" => {
+                    sums.count("/archivals");
+                }
+                "context_managed" => sums.count("/evictions"),
+                "memory_revision" if !line.get("text").is_null() => {
+                    sums.count("/memoriesWritten");
+                }
+                "skills_state" => {
+                    let read = rows(line, "skills").filter(|row| row["read"] == true);
+                    let names = read.filter_map(|row| row["name"].as_str());
+                    sums.skills.stands(line.text("module_id"), names);
+                }
+                "tasks_state" => {
+                    let done = rows(line, "tasks").filter(|row| row["status"] == "done");
+                    let ids = done.filter_map(|row| row["id"].as_str());
+                    sums.tasks.stands(line.text("module_id"), ids);
+                }
                 "turn_outcome" => sums.outcome(line),
                 "context_breakdown" => sums.max("/peakContextTokens", line.get("total")),
                 _ => {}
             }
         }
         sums
+    }
+
+    fn compaction(&mut self, line: &Line) {
+        self.count("/compactions");
+        if line.get("fallback") == true {
+            self.count("/compactionFallbacks");
+        }
+        if !line.get("tokens").is_null() {
+            let tokens: Tokens = read(line.get("tokens"));
+            self.compactions.add(Some(&read(line.get("cost"))), &tokens);
+        }
     }
 
     fn outcome(&mut self, line: &Line) {
@@ -208,6 +245,9 @@ impl Sums {
             "/cost": cost.actual,
             "/comparableCost": cost.comparable,
             "/workCost": self.all.work.cost().actual,
+            "/compactionCost": self.compactions.cost().actual,
+            "/skillsRead": self.skills.count(),
+            "/tasksCompleted": self.tasks.count(),
             "/tokens": self.all.tokens,
             "/unpricedCalls": self.all.total.unpriced_calls(),
             "/unpricedTokens": self.all.total.unpriced_tokens(),
@@ -256,9 +296,7 @@ impl Sums {
             }
         }
     }
-}
 
-impl Sums {
     /// Every abandoned reply was priced in the end, or is counted as not. There may be more of them
     /// than outcomes tell of: a call that a cancel dropped has none.
     fn check_abandoned(&self, summary: &Line, found: &mut Found) {

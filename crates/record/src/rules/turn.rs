@@ -1,5 +1,6 @@
 //! A turn's events in their order, and what a turn needs to be closed (06 §1 rule 5).
 
+use super::held::is_snapshot;
 use super::line::Line;
 use super::{Found, rule};
 
@@ -32,9 +33,9 @@ impl Place {
                 Self::Work
             }
             "shell" if line.text("origin") != "hook" => Self::Work,
-            "memory_state" | "tasks_state" | "skills_state" | "board_state" | "archive_state" => {
-                Self::Snapshots
-            }
+            "context_managed" => Self::Work,
+            "memory_revision" => Self::Snapshots,
+            _ if is_snapshot(line) => Self::Snapshots,
             "turn_outcome" => Self::Outcome,
             "turn_timing" => Self::Timing,
             _ => return None,

@@ -1,6 +1,7 @@
 //! Folding emissions into a summary, one at a time, in the order of the stream.
 //!
-//! Always true: the fold holds one row per agent, per slot and per provider, never per turn.
+//! Always true: the fold holds one row per agent, per slot, per provider and per module with what
+//! it holds now, never one per turn.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,11 @@ use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, TurnVerdict};
 use vocab::usage::{Figure, Tokens};
 
 use super::clocks::Clocks;
+use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
-    AgentState, ContextBreakdown, Emission, Event, ResponseRejected, SlotUsage, TurnOutcome, Usage,
+    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, ResponseRejected,
+    SlotUsage, TaskStatus, TurnOutcome, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -40,7 +43,8 @@ pub struct Conclusion {
 pub struct Fold {
     agents: BTreeMap<AgentId, AgentRow>,
     slots: BTreeMap<(Slug, ModelId), SlotRow>,
-    providers: BTreeMap<(Option<ProviderName>, Option<ModelId>), ProviderRow>,
+    /// By folded name: a provider that changes its spelling stays one, under its first.
+    providers: BTreeMap<(Option<String>, Option<ModelId>), ProviderRow>,
     all: SlotRow,
     execution_mode: Option<&'static str>,
     agents_failed: u64,
@@ -58,6 +62,14 @@ pub struct Fold {
     ran_out_of_context: bool,
     peak_context_tokens: u64,
     peak_context_share: f64,
+    compactions: u64,
+    compaction_fallbacks: u64,
+    compaction_money: Money,
+    evictions: u64,
+    archivals: u64,
+    memories_written: u64,
+    skills_read: Reached,
+    tasks_completed: Reached,
     faults: ProviderFaults,
     provider_switches: u64,
     prefix_breaks: u64,
@@ -146,6 +158,24 @@ impl Fold {
                 }
             }
             Event::Shell(_) => self.shell_commands += 1,
+            Event::ContextManaged(managed) => self.managed(managed),
+            Event::Compaction(compaction) => self.compaction(compaction),
+            Event::MemoryRevision(revision) => {
+                self.memories_written += u64::from(revision.text.is_some());
+            }
+            Event::SkillsState(state) => {
+                let read = state.skills.iter().filter(|skill| skill.read);
+                let names = read.map(|skill| &*skill.name);
+                self.skills_read.stands(&state.module_id, names);
+            }
+            Event::TasksState(state) => {
+                let done = state
+                    .tasks
+                    .iter()
+                    .filter(|task| task.status == TaskStatus::Done);
+                let ids = done.map(|task| task.id.as_str());
+                self.tasks_completed.stands(&state.module_id, ids);
+            }
             Event::ProviderFault(fault) => match fault.kind {
                 "stall" => self.faults.stall += 1,
                 "cache_miss" => self.faults.cache_miss += 1,
@@ -161,6 +191,8 @@ impl Fold {
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
             | Event::AgentModules(_)
+            | Event::MemoryState(_)
+            | Event::ArchiveState(_)
             | Event::ContextMessage(_)
             | Event::AssistantMessage(_)
             | Event::ToolCall(_)
@@ -200,8 +232,7 @@ impl Fold {
         let provider_stats = self
             .providers
             .into_iter()
-            .map(|((provider, model_id), row)| ProviderStat {
-                provider,
+            .map(|((_, model_id), row)| ProviderStat {
                 model_id,
                 cost: row.money.cost(),
                 unpriced_calls: row.money.unpriced_calls(),
@@ -244,6 +275,14 @@ impl Fold {
             ran_out_of_context: self.ran_out_of_context,
             peak_context_tokens: self.peak_context_tokens,
             peak_context_share: self.peak_context_share,
+            compactions: self.compactions,
+            compaction_fallbacks: self.compaction_fallbacks,
+            compaction_cost: self.compaction_money.cost().actual,
+            evictions: self.evictions,
+            archivals: self.archivals,
+            memories_written: self.memories_written,
+            skills_read: self.skills_read.count(),
+            tasks_completed: self.tasks_completed.count(),
             provider_faults: self.faults,
             provider_switches: self.provider_switches,
             prefix_breaks: self.prefix_breaks,
@@ -274,7 +313,12 @@ impl Fold {
         provider: Option<ProviderName>,
         model: Option<ModelId>,
     ) -> &mut ProviderRow {
-        self.providers.entry((provider, model)).or_default()
+        let folded = provider.as_ref().map(ProviderName::folded);
+        let row = self.providers.entry((folded, model)).or_default();
+        if row.stat.provider.is_none() {
+            row.stat.provider = provider;
+        }
+        row
     }
 
     fn breakdown(&mut self, breakdown: &ContextBreakdown) {
@@ -283,6 +327,22 @@ impl Fold {
         if breakdown.window_limit > 0 {
             let share = breakdown.total as f64 / breakdown.window_limit as f64;
             self.peak_context_share = self.peak_context_share.max(share);
+        }
+    }
+
+    fn managed(&mut self, managed: &ContextManaged) {
+        if managed.action.evicts() {
+            self.evictions += 1;
+        } else {
+            self.archivals += 1;
+        }
+    }
+
+    fn compaction(&mut self, compaction: &Compaction) {
+        self.compactions += 1;
+        self.compaction_fallbacks += u64::from(compaction.fallback);
+        if let Some(tokens) = &compaction.tokens {
+            self.compaction_money.add(compaction.cost.as_ref(), tokens);
         }
     }
 

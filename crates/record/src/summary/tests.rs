@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use vocab::band::BandTokens;
 use vocab::candidate::CandidateFault;
 use vocab::failure::FailureClass;
 use vocab::ids::{AgentId, ModelId};
@@ -12,8 +13,10 @@ use vocab::usage::Figure;
 
 use super::*;
 use crate::event::{
-    ContextBreakdown, Emission, Event, Log, LogLevel, PrefixBroken, Prompt, ProviderSwitch,
-    ResponseRejected, SessionEnded, ToolResult, TurnOutcome, Usage,
+    Compaction, ContextBreakdown, ContextManaged, Emission, Event, Log, LogLevel, ManagedAction,
+    MemoryRevision, PrefixBroken, Prompt, ProviderSwitch, ResponseRejected, Retained, SessionEnded,
+    SkillRow, SkillsState, TaskRow, TaskStatus, TasksState, ToolResult, TurnOutcome, Usage,
+    WindowTokens,
 };
 use crate::rules;
 use crate::stream::Stream;
@@ -33,6 +36,120 @@ struct Turn {
     abandoned: Vec<bool>,
     /// Whether the run moves before it, and whether its prefix is broken.
     moved: (bool, bool),
+    /// What it does with what the agent holds.
+    held: Vec<Held>,
+}
+
+/// What an agent does with what it holds.
+#[derive(Clone, Debug)]
+enum Held {
+    /// Takes views out, or archives turns.
+    Frees { archives: bool },
+    /// Compacts its window. A request of its own costs something, nothing, or is not priced.
+    Compacts {
+        fallback: bool,
+        own: bool,
+        actual: Option<u32>,
+    },
+    /// Writes a memory, or deletes one.
+    Writes { deletes: bool },
+    /// Has read these skills.
+    Reads(std::collections::BTreeSet<u8>),
+    /// Has done these tasks.
+    Does(std::collections::BTreeSet<u8>),
+}
+
+fn held() -> impl Strategy<Value = Held> {
+    let names = || prop::collection::btree_set(0u8..4, 0..4);
+    prop_oneof![
+        any::<bool>().prop_map(|archives| Held::Frees { archives }),
+        any::<(bool, bool, Option<u16>)>().prop_map(|(fallback, own, actual)| Held::Compacts {
+            fallback,
+            own,
+            actual: actual.map(u32::from),
+        }),
+        any::<bool>().prop_map(|deletes| Held::Writes { deletes }),
+        names().prop_map(Held::Reads),
+        names().prop_map(Held::Does),
+    ]
+}
+
+fn held_event(agent: u8, held: &Held) -> Event {
+    match held {
+        Held::Frees { archives } => Event::ContextManaged(ContextManaged {
+            action: if *archives {
+                ManagedAction::ArchiveThread
+            } else {
+                ManagedAction::EvictFileViews
+            },
+            reclaimed_tokens: 1,
+            items: 1,
+            detail: String::new(),
+            first_index: Some(1),
+        }),
+        Held::Compacts {
+            fallback,
+            own,
+            actual,
+        } => {
+            let tokens = Tokens {
+                output: Some(2),
+                ..Tokens::default()
+            };
+            Event::Compaction(Box::new(Compaction {
+                strategy: "handoff-summarization",
+                trigger: 1.0,
+                reclaimed_tokens: 0,
+                before: WindowTokens::from(BandTokens::default()),
+                after: WindowTokens::from(BandTokens::default()),
+                retained: Retained::default(),
+                summary: "x".into(),
+                fallback: *fallback,
+                model_id: "m".into(),
+                tokens: own.then_some(tokens),
+                cost: actual.filter(|_| *own).map(|cents| Cost {
+                    comparable: None,
+                    actual: Some(f64::from(cents) / 1000.0),
+                }),
+            }))
+        }
+        Held::Writes { deletes } => Event::MemoryRevision(Box::new(MemoryRevision {
+            module_id: "memories-0".to_owned(),
+            slug: "m".into(),
+            revision: 1,
+            description: None,
+            text: (!deletes).then(|| "x".into()),
+        })),
+        Held::Reads(names) => Event::SkillsState(SkillsState {
+            module_id: format!("skills-{agent}"),
+            skills: (0..4u8)
+                .map(|name| SkillRow {
+                    name: name.to_string().into(),
+                    description: "x".into(),
+                    read: names.contains(&name),
+                })
+                .collect(),
+        }),
+        Held::Does(ids) => Event::TasksState(TasksState {
+            module_id: format!("tasks-{agent}"),
+            tasks: (0..4u8)
+                .map(|id| TaskRow {
+                    id: id.to_string(),
+                    title: "x".to_owned(),
+                    description: None,
+                    in_scope: None,
+                    out_of_scope: None,
+                    completion_criteria: None,
+                    status: if ids.contains(&id) {
+                        TaskStatus::Done
+                    } else {
+                        TaskStatus::Pending
+                    },
+                    blocked_by: Vec::new(),
+                })
+                .collect(),
+        }),
+    }
 }
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -47,6 +164,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
         prop::option::of(prop::sample::select(FailureClass::ALL)),
         prop::collection::vec(any::<bool>(), 0..3),
         any::<(bool, bool)>(),
+        prop::collection::vec(held(), 0..4),
     )
         .prop_map(
             |(
@@ -60,6 +178,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
                 failure,
                 abandoned,
                 moved,
+                held,
             )| Turn {
                 agent,
                 provider,
@@ -71,6 +190,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
                 failure,
                 abandoned,
                 moved,
+                held,
             },
         );
     prop::collection::vec(turn, 0..20)
@@ -160,6 +280,7 @@ fn events(turn: &Turn) -> Vec<Event> {
         preview: String::new(),
         duration_ms: 0,
     })));
+    events.extend(turn.held.iter().map(|held| held_event(turn.agent, held)));
     events.push(Event::TurnOutcome(TurnOutcome {
         outcome: if turn.error.is_some() {
             TurnVerdict::Error
@@ -297,6 +418,38 @@ fn a_window_at_its_limit_ran_out() {
     assert!(folded([breakdown(200)]).ran_out_of_context);
 }
 
+#[test]
+fn calls_repeated_and_compactions_ignored_are_errors_of_a_missing_completion() {
+    let outcome = |kind: ErrorType, streak| {
+        Event::TurnOutcome(TurnOutcome {
+            outcome: TurnVerdict::Error,
+            error: Some(kind.base()),
+            error_type: Some(kind),
+            consecutive_errors: streak,
+            turns: streak,
+            loop_aborts: 0,
+            loop_abort_words: 0,
+            loop_abort_chars: 0,
+            response_chars: 0,
+            response_output_tokens: 0,
+        })
+    };
+    let summary = folded([
+        outcome(ErrorType::RepeatedCall, 1),
+        outcome(ErrorType::MissingCompletionCompaction, 2),
+        outcome(ErrorType::RepeatedCall, 3),
+    ]);
+    let errors = summary.errors;
+    assert_eq!((errors.errors, errors.missing_completion), (3, 3));
+    assert_eq!(
+        errors.by_type,
+        BTreeMap::from([
+            (ErrorType::MissingCompletionCompaction, 1),
+            (ErrorType::RepeatedCall, 2),
+        ])
+    );
+}
+
 /// F63.
 #[test]
 fn a_request_that_the_provider_finds_too_long_ran_out() {
@@ -321,6 +474,7 @@ fn a_late_price_moves_no_turn_to_its_provider() {
         failure: None,
         abandoned: vec![true],
         moved: (false, false),
+        held: Vec::new(),
     };
     let late = |provider| Emission {
         turn: None,
@@ -360,6 +514,42 @@ fn retries_are_counted_by_their_log_lines() {
     };
     let summary = folded([log(Some("retry")), log(None), log(Some("retry"))]);
     assert_eq!(summary.model_retries, 2);
+}
+
+#[test]
+fn a_provider_that_changes_its_spelling_stays_one_row() {
+    let mut fold = Fold::new();
+    for name in ["Z.AI", "z-ai", "Z.ai"] {
+        let turn = Turn {
+            agent: 0,
+            provider: None,
+            comparable: None,
+            actual: Some(2),
+            output: Some(1),
+            error: None,
+            rejected: false,
+            failure: None,
+            abandoned: Vec::new(),
+            moved: (false, false),
+            held: Vec::new(),
+        };
+        let usage = Usage {
+            provider: Some(name.into()),
+            ..usage(&turn, Figure::Work)
+        };
+        fold.take(&Emission {
+            at_ms: 0,
+            agent: Some(AgentId::from("agent-0")),
+            turn: Some(1),
+            event: Event::Usage(Box::new(usage)),
+        });
+    }
+    let summary = fold.conclude(conclusion());
+    let [row] = summary.provider_stats.as_slice() else {
+        panic!("one provider: {:?}", summary.provider_stats);
+    };
+    assert_eq!(row.provider, Some("Z.AI".into()));
+    assert_eq!((row.calls, row.cost.actual), (3, Some(0.006)));
 }
 
 #[test]

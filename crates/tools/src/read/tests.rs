@@ -12,6 +12,7 @@ const CAPPED: FilePolicy = FilePolicy {
     }),
     attach_images: true,
     picture_room: REQUEST_PICTURES,
+    whole: false,
 };
 const UNLIMITED: FilePolicy = FilePolicy {
     read: Some(ReadPolicy {
@@ -20,6 +21,7 @@ const UNLIMITED: FilePolicy = FilePolicy {
     }),
     attach_images: true,
     picture_room: REQUEST_PICTURES,
+    whole: false,
 };
 
 fn folder(contents: impl AsRef<[u8]>) -> TempDir {
@@ -161,6 +163,19 @@ fn exactly_the_backstop_is_whole() {
             "x\n[cut at 262144 bytes]\n[showing lines 1-1 of 2; continue with offset: 2]"
         )
     );
+}
+
+#[test]
+fn what_is_opened_on_comes_whole() {
+    let long = format!("{}\nb\n", "漢".repeat(100_000));
+    let whole = FilePolicy {
+        read: None,
+        whole: true,
+        ..CAPPED
+    };
+    let done = done(&folder(&long), whole, None, None).unwrap();
+    assert_eq!(done.text, long);
+    assert_eq!(done.view.unwrap().region, None);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::ToolName;
+use super::{ToolName, context, memories, skills, tasks};
+use crate::knowledge::{MemoryStrategy, TaskMode};
 use crate::words::words;
 
 words! {
@@ -66,6 +67,12 @@ pub struct Variants {
     pub read: Option<ReadPolicy>,
     /// Of `shell`, where the profile has it.
     pub shell: Option<ShellPolicy>,
+    /// What a task consists of, where the agent has a list of them.
+    pub tasks: Option<TaskMode>,
+    /// How memories are kept, where the agent holds some.
+    pub memories: Option<MemoryStrategy>,
+    /// Whether there is a skill to read.
+    pub skills: bool,
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
@@ -162,7 +169,10 @@ pub fn definition(tool: ToolName, variants: Variants) -> Option<Definition> {
                 &["command"],
             )
         }
-        _ => return None,
+        tool => context::parts(tool)
+            .or_else(|| tasks::parts(tool, variants.tasks?))
+            .or_else(|| memories::parts(tool, variants.memories?))
+            .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
     };
     Some(Definition {
         name: tool.as_str(),
@@ -190,6 +200,9 @@ mod tests {
             max_lines: 120,
             max_chars: 6000,
         }),
+        tasks: Some(TaskMode::Issues),
+        memories: Some(MemoryStrategy::KeywordSearch),
+        skills: true,
     };
 
     #[test]

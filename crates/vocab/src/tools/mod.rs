@@ -1,11 +1,16 @@
 //! Tools by name, and what a tool-calling model is told of each.
 
+mod context;
 mod definitions;
 mod endings;
+mod memories;
+mod skills;
+mod tasks;
 
 use crate::capability::CapabilityId;
 use crate::words::words;
 
+pub use context::{MAX_ARCHIVE_MATCHES, MAX_ARCHIVE_RANGES, MAX_COMPACT_FILES};
 pub use definitions::{
     Definition, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Variants, definition,
 };

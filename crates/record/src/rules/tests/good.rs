@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 /// A fork that finishes within its turn, and a root that is capped, re-asked, and then stopped by
 /// `maxTurns`. Its third turn leaves one provider for a spent schedule and the next for a miss,
-/// and abandons a reply, which is paid for at the end.
+/// and abandons a reply, which is paid for at the end. Its second turn changes everything it holds,
+/// frees its window and compacts it; another model compacts it again before the third.
 pub(super) fn good() -> Vec<Value> {
     let call = |id: &str, tool: &str| json!({"type": "tool_call", "callId": id, "tool": tool, "arguments": "{}"});
     let of = |agent: &str, turn: u64, mut line: Value| {
@@ -45,7 +46,40 @@ pub(super) fn good() -> Vec<Value> {
             json!({"type": "agent_spawned", "brief": "b", "depth": 0, "modelId": "m"}),
         )
     };
-    let modules = |id: &str| of(id, 0, json!({"type": "agent_modules", "modules": []}));
+    let modules = |id: &str, stores: &[&str]| {
+        let row = |store: &&str| json!({"kind": store.split('-').next(), "store": store});
+        let mut rows: Vec<Value> = stores.iter().map(row).collect();
+        rows.push(json!({"kind": "board", "store": null}));
+        of(id, 0, json!({"type": "agent_modules", "modules": rows}))
+    };
+    let memory_state = |chars: &[u64], peak: u64| {
+        let row = |chars: &u64| json!({"slug": format!("m{chars}"), "chars": chars, "lines": 1});
+        let rows: Vec<Value> = chars.iter().map(row).collect();
+        let count = chars.len();
+        json!({"type": "memory_state", "module_id": "memories-0", "memories": rows,
+            "totals": {"count": count, "chars": chars.iter().sum::<u64>(), "lines": count},
+            "peaks": {"count": count, "chars": peak, "lines": count}})
+    };
+    let tasks_state = |done: bool| {
+        json!({"type": "tasks_state", "module_id": "tasks-0", "tasks": [
+            {"id": "t", "title": "x", "status": if done { "done" } else { "pending" }, "blockedBy": []},
+            {"id": "u", "title": "x", "status": "pending", "blockedBy": ["t"]}]})
+    };
+    let skills_state = |read: bool| json!({"type": "skills_state", "module_id": "skills-0", "skills": [{"name": "csv", "description": "x", "read": read}]});
+    let archive_state = |entries: u64| {
+        let row = |ordinal: u64| json!({"ordinal": ordinal, "band": "tool_output", "role": "tool", "chars": 1, "preview": "x"});
+        let rows: Vec<Value> = (1..=entries).map(row).collect();
+        json!({"type": "archive_state", "module_id": "archive-0", "entries": rows})
+    };
+    let revision = |revision: u64, text: Value| json!({"type": "memory_revision", "module_id": "memories-0", "slug": "m4", "revision": revision, "text": text});
+    let managed = |action: &str| json!({"type": "context_managed", "action": action, "reclaimedTokens": 2, "items": 1, "detail": "x", "firstIndex": 2});
+    let compaction = |strategy: &str, before: i64, after: i64| {
+        json!({"type": "compaction", "strategy": strategy, "trigger": 0.8,
+            "reclaimedTokens": before - after,
+            "before": {"tokens": before, "bands": {"system": 1, "assistant": before - 1}},
+            "after": {"tokens": after, "bands": {"system": 1, "history": after - 1}},
+            "summary": "x", "fallback": false, "modelId": "m"})
+    };
     let surface = |id: &str| {
         of(
             id,
@@ -63,6 +97,8 @@ pub(super) fn good() -> Vec<Value> {
     let slot = json!({"profileId": "root", "modelId": "m",
         "tokens": {"uncachedInput": 60, "cachedInput": null, "output": 18, "reasoning": 0, "cacheWrite": null},
         "cost": {"comparable": 1.2, "actual": 0.6}, "workCost": {"comparable": 0.6, "actual": 0.3}, "calls": 6});
+    let errors = json!({"turns": 5, "errors": 2, "maxConsecutive": 1, "loopAborts": 2, "loopAbortWords": 80, "loopAbortChars": 900, "modelApi": 1, "missingCompletion": 1,
+                "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}});
     let mut slot_line = slot.clone();
     slot_line["type"] = json!("slot_usage");
     let mut lines = vec![
@@ -70,8 +106,21 @@ pub(super) fn good() -> Vec<Value> {
             "limits": {"maxModelRetries": 1, "providerCacheMissLimit": 1},
             "modelProviders": {"m": [{"provider": "P", "quantization": "fp8"}, {"provider": "Q", "quantization": "fp8"}, {"provider": "R", "quantization": "fp8"}]}}),
         spawned("root"),
-        modules("root"),
+        modules(
+            "root",
+            &[
+                "history-0",
+                "memories-0",
+                "tasks-0",
+                "skills-0",
+                "archive-0",
+            ],
+        ),
         surface("root"),
+        of("root", 0, memory_state(&[], 0)),
+        of("root", 0, tasks_state(false)),
+        of("root", 0, skills_state(false)),
+        of("root", 0, archive_state(0)),
         status("root", json!({"status": "running"})),
         // Turn 1: a command, then a fork.
         of("root", 1, breakdown(4)),
@@ -101,7 +150,7 @@ pub(super) fn good() -> Vec<Value> {
             0,
             json!({"type": "fsm_state", "machine": "m", "state": "s", "profileId": "root"}),
         ),
-        modules("agent-1"),
+        modules("agent-1", &["history-1"]),
         surface("agent-1"),
         // The two agents' turns interleave. Root's reply is capped, then re-asked.
         of("root", 2, breakdown(6)),
@@ -141,8 +190,39 @@ pub(super) fn good() -> Vec<Value> {
             json!({"type": "tool_result", "callId": "c2", "tool": "read_file", "ok": false, "failure": "not-found", "chars": 1, "preview": "x", "durationMs": 1}),
         ),
         of("root", 2, json!({"type": "something_new", "any": [1, 2]})),
+        of("root", 2, call("c3", "create_memory")),
+        of("root", 2, result("c3", "create_memory")),
+        of("root", 2, call("c4", "edit_memory")),
+        of("root", 2, result("c4", "edit_memory")),
+        of("root", 2, call("c5", "complete_task")),
+        of("root", 2, result("c5", "complete_task")),
+        of("root", 2, call("c6", "read_skill")),
+        of("root", 2, result("c6", "read_skill")),
+        of("root", 2, call("c7", "evict_file_view")),
+        of("root", 2, managed("evict_file_views")),
+        of("root", 2, result("c7", "evict_file_view")),
+        of("root", 2, call("c8", "archive_thread")),
+        of("root", 2, managed("archive_thread")),
+        of("root", 2, result("c8", "archive_thread")),
+        of("root", 2, revision(1, json!("four"))),
+        of("root", 2, revision(2, json!("five!"))),
+        of("root", 2, memory_state(&[5], 5)),
+        of("root", 2, tasks_state(true)),
+        of("root", 2, skills_state(true)),
+        of("root", 2, archive_state(2)),
+        of("root", 2, compaction("self-compaction", 9, 7)),
         of("root", 2, outcome("progressed", None, 0, 2)),
         of("root", 2, timing(8)),
+        // Another agent wrote, and another model compacts in vain.
+        of("root", 0, memory_state(&[5, 3], 8)),
+        of("root", 3, {
+            let mut line = compaction("handoff-compaction", 7, 8);
+            line["fallback"] = json!(true);
+            line["modelId"] = json!("s");
+            line["tokens"] = json!({"uncachedInput": 9, "cachedInput": null, "output": 1, "reasoning": 0, "cacheWrite": null});
+            line["cost"] = json!({"comparable": null, "actual": 0.4});
+            line
+        }),
         // Turn 3 calls nothing, and is the last that `maxTurns` allows.
         of("root", 3, breakdown(8)),
         of("root", 3, message("06")),
@@ -157,7 +237,7 @@ pub(super) fn good() -> Vec<Value> {
         of(
             "root",
             3,
-            json!({"type": "prefix_broken", "modelId": "m", "provider": "Q", "message": 4, "byte": 17, "act": "provider_move", "sharedTokens": 9, "lostTokens": 1}),
+            json!({"type": "prefix_broken", "modelId": "m", "provider": "Q", "message": 4, "byte": 17, "act": "compaction", "sharedTokens": 9, "lostTokens": 1}),
         ),
         of("root", 3, {
             let mut line = prompt(&["01", "02", "03", "04", "05"], Some("06"), 1);
@@ -194,10 +274,11 @@ pub(super) fn good() -> Vec<Value> {
             "tokens": slot["tokens"], "cost": 0.6, "workCost": 0.3, "comparableCost": 1.2, "unpricedCalls": 0, "unpricedTokens": 0,
             "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "calls": 4, "turns": 4, "working": 3, "errors": 1}, {"provider": "Q", "modelId": "m", "calls": 2, "turns": 1, "working": 0, "errors": 1}],
             "modelRetries": 1, "providerFaults": {"stall": 0, "cacheMiss": 1}, "providerSwitches": 2, "prefixBreaks": 1, "loopAbortUnpriced": 1,
-            "rejectedResponses": {"count": 1}, "toolCalls": 3, "shellCommands": 1, "peakContextTokens": 9,
+            "compactions": 2, "compactionFallbacks": 1, "compactionCost": 0.4, "evictions": 1, "archivals": 1,
+            "memoriesWritten": 2, "skillsRead": 1, "tasksCompleted": 1,
+            "rejectedResponses": {"count": 1}, "toolCalls": 9, "shellCommands": 1, "peakContextTokens": 9,
             "maxResponseChars": 5, "maxResponseOutputTokens": 3,
-            "errors": {"turns": 5, "errors": 2, "maxConsecutive": 1, "loopAborts": 2, "loopAbortWords": 80, "loopAbortChars": 900, "modelApi": 1, "missingCompletion": 1,
-                "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}}}),
+            "errors": errors}),
         json!({"type": "session_ended", "status": "exhausted", "exitCode": 3}),
     ];
     for line in &mut lines {

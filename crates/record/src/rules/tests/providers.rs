@@ -53,7 +53,7 @@ fn every_rule_of_providers_is_broken_by_a_small_change() {
             rule::SWITCH,
         ),
         (Set("prompt", 0, "/provider", json!("Q")), rule::SWITCH),
-        (Set("prefix_broken", 0, "/message", json!(5)), rule::PREFIX),
+        (Set("prefix_broken", 0, "/message", json!(6)), rule::PREFIX),
         (Set("prefix_broken", 0, "/act", json!("mood")), rule::PREFIX),
         (
             Set("provider_switch", 0, "/turn", json!(null)),

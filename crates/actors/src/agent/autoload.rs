@@ -1,0 +1,59 @@
+//! The files of the brief, read before the first turn (02 §4).
+
+use std::ops::ControlFlow;
+
+use context::autoload::{self, Loaded};
+use tools::{FilePolicy, REQUEST_PICTURES};
+use vocab::outcome::EndStatus;
+
+use super::LoopEnd;
+use super::turns::Turns;
+
+/// Why a picture that the model could see is not shown to it.
+const PICTURES_OFF: &str = "pictures among the files of the task are described";
+
+impl Turns {
+    /// Opens on the launch's files, where the profile has it so. One that cannot be read ends the
+    /// agent: the task rests on it.
+    pub(super) async fn open_files(&mut self) -> ControlFlow<LoopEnd> {
+        let paths = &self.shared.launch.spec_files;
+        let Some(policy) = self.spec.profile.autoload() else {
+            return ControlFlow::Continue(());
+        };
+        if paths.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let sees = self.surface.files.attach_images;
+        let files = FilePolicy {
+            read: None,
+            attach_images: autoload::attaches(Some(policy.images), sees),
+            picture_room: REQUEST_PICTURES,
+            whole: true,
+        };
+        let described = (sees && !policy.images).then_some(PICTURES_OFF);
+        let read = self.read_files(paths.clone(), files, described).await?;
+        let mut loaded = Vec::with_capacity(read.len());
+        for (path, outcome) in read {
+            match outcome {
+                Ok(file) => loaded.push(Loaded {
+                    path: path.into(),
+                    text: file.text.into(),
+                    region: file.region,
+                    image: file.images.into_iter().next(),
+                }),
+                Err(failure) => {
+                    return ControlFlow::Break(LoopEnd {
+                        error: Some(format!(
+                            "the file `{path}`, which the task rests on, cannot be read: {failure}"
+                        )),
+                        ..LoopEnd::of(EndStatus::InternalError)
+                    });
+                }
+            }
+        }
+        for item in autoload::items(loaded, policy.locked) {
+            self.window.push(item);
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,108 @@
+//! A turn's close: all results are recorded, then what the turn declared is applied (R19).
+//!
+//! Always true: one outcome a turn; nothing of gg's own stands between a call and its result.
+
+use std::ops::ControlFlow;
+
+use context::compaction::{Close, Relief};
+use context::prompts;
+use vocab::outcome::{ErrorType, TurnVerdict};
+
+use super::compacting::{Summarized, failed};
+use super::turns::{ReplySize, Turns};
+use super::{Ending, LoopEnd};
+
+/// What a reply came to.
+pub(super) struct Worked<'a> {
+    /// Its text.
+    pub(super) text: Option<&'a str>,
+    /// Of each of its calls, whether it succeeded.
+    pub(super) calls: &'a [bool],
+    /// The ending it declared.
+    pub(super) ending: Option<Ending>,
+    /// Its size.
+    pub(super) size: ReplySize,
+}
+
+impl Turns {
+    /// Closes a turn that was answered and worked off.
+    pub(super) async fn close_turn(
+        &mut self,
+        turn: u32,
+        worked: Worked<'_>,
+    ) -> ControlFlow<LoopEnd> {
+        let Worked {
+            text,
+            calls,
+            ending,
+            size,
+        } = worked;
+        if ending.is_some() {
+            return self.close(turn, ending, size);
+        }
+        let repeats = self.tell_repeats(turn)?;
+        let closed = match &mut self.upkeep.compaction {
+            Some(compaction) => compaction.close(text, calls),
+            None => Close::Nothing,
+        };
+        let mut relief = Relief::Relieved;
+        match closed {
+            Close::Nothing if calls.is_empty() => return self.no_call(turn, size),
+            Close::Nothing => {}
+            Close::Apply(answer) => {
+                let summarized = Summarized {
+                    answer,
+                    model: self.spec.profile.model_id.clone(),
+                    tokens: None,
+                    cost: None,
+                };
+                relief = self.compact_on(turn, summarized).await?;
+            }
+            Close::Restate(missing) => {
+                let again = self
+                    .upkeep
+                    .compaction
+                    .as_ref()
+                    .map_or(Ok(String::new()), |it| it.restatement(missing));
+                let again = self.rendered(turn, again)?;
+                self.notice(turn, again);
+                return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
+            }
+        }
+        if let Relief::Failed(why) = relief {
+            self.answered += 1;
+            self.judge(turn, TurnVerdict::Progressed, None, size);
+            return ControlFlow::Break(failed(why.to_string()));
+        }
+        if repeats {
+            return self.close_error(turn, ErrorType::RepeatedCall, size);
+        }
+        self.close(turn, None, size)
+    }
+
+    /// Tells the model of calls that it repeated; whether one of them makes the turn an error.
+    fn tell_repeats(&mut self, turn: u32) -> ControlFlow<LoopEnd, bool> {
+        let repeated = std::mem::take(&mut self.upkeep.repeated);
+        let mut error = false;
+        for call in repeated {
+            let text = prompts::repetition_notice(&call.tool, call.count, call.again);
+            let text = self.rendered(turn, text)?;
+            self.notice(turn, text);
+            error |= call.again;
+        }
+        ControlFlow::Continue(error)
+    }
+
+    /// Closes a turn that was answered, and that failed of what its reply is.
+    pub(super) fn close_error(
+        &mut self,
+        turn: u32,
+        error: ErrorType,
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd> {
+        self.answered += 1;
+        self.judge(turn, TurnVerdict::Error, Some(error), size);
+        self.tell_error(turn, error, None);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Files that gg reads for an agent, not by its calls: what it opens on, and what a compaction
+//! reads again.
+
+use std::ops::ControlFlow;
+
+use context::window::Region;
+use tools::{Done, FilePolicy, FileRead, Halt};
+use vocab::failure::Failure;
+use vocab::message::Image;
+use vocab::outcome::EndStatus;
+
+use super::LoopEnd;
+use super::compacting::region;
+use super::turns::Turns;
+
+/// A file as a model is shown it.
+pub(super) struct Shown {
+    pub(super) text: String,
+    pub(super) region: Option<Region>,
+    pub(super) images: Vec<Image>,
+}
+
+impl Turns {
+    /// Reads files on a blocking thread, each from its start; one after another, so that their
+    /// pictures share the room there is. `described` says why no picture is shown, where that is
+    /// not for the model's sake. A run that is canceled ends the agent here.
+    pub(super) async fn read_files(
+        &mut self,
+        paths: Vec<String>,
+        mut policy: FilePolicy,
+        described: Option<&'static str>,
+    ) -> ControlFlow<LoopEnd, Vec<(String, Result<Shown, Failure>)>> {
+        let place = self.place();
+        let read = self
+            .on_disk(move |halt: &Halt| {
+                let mut files = Vec::with_capacity(paths.len());
+                for path in paths {
+                    let call = tools::ReadFile {
+                        path,
+                        offset: None,
+                        limit: None,
+                    };
+                    let read = tools::read(&call, &place, &policy, halt);
+                    let done = read.map(|mut read| {
+                        if let (FileRead::Picture(picture), Some(why)) = (&mut read, described) {
+                            picture.attached = Err(why);
+                        }
+                        read.into_done(&call.path)
+                    });
+                    if let Ok(done) = &done {
+                        let taken: u64 = done.images.iter().map(Image::encoded_len).sum();
+                        policy.picture_room = policy.picture_room.saturating_sub(taken);
+                    }
+                    files.push((call.path, done));
+                }
+                files
+            })
+            .await;
+        match read {
+            Ok(Some(files)) => {
+                let files = files.into_iter();
+                ControlFlow::Continue(
+                    files
+                        .map(|(path, done)| (path, done.map(|done| self.shown(done))))
+                        .collect(),
+                )
+            }
+            Ok(None) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
+            Err(error) => ControlFlow::Break(LoopEnd {
+                error: Some(format!("reading files died: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            }),
+        }
+    }
+
+    fn shown(&self, done: Done) -> Shown {
+        Shown {
+            text: self.shared.mask.apply(&done.text).into_owned(),
+            region: done.view.and_then(|view| view.region).map(region),
+            images: done.images,
+        }
+    }
+}

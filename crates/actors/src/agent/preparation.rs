@@ -1,0 +1,54 @@
+//! What happens to a window between a boundary's leave and the request (02 §1.5), in this order:
+//! notices of linked memories, pinned blocks, compaction, signal.
+//!
+//! Always true: a request that is asked again is prepared once, so that it is the same byte for
+//! byte.
+
+use std::ops::ControlFlow;
+
+use context::prompts::PromptError;
+use context::signal;
+
+use super::LoopEnd;
+use super::turns::{ReplySize, Turns};
+
+impl Turns {
+    /// Makes the window what this turn's request sends.
+    pub(super) async fn prepare(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
+        if std::mem::take(&mut self.reasked) {
+            return ControlFlow::Continue(());
+        }
+        self.hear_of_others(turn).await?;
+        self.refresh_blocks(turn).await?;
+        self.compact_where_due(turn).await?;
+        self.refresh_signal(turn)
+    }
+
+    fn refresh_signal(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
+        let Some(policy) = &self.upkeep.signal else {
+            return ControlFlow::Continue(());
+        };
+        let shown = signal::refresh(&mut self.window, policy);
+        self.rendered(turn, shown)
+    }
+
+    /// A text of gg's own; one that does not render is a defect, and the agent ends of it.
+    pub(super) fn rendered<T>(
+        &mut self,
+        turn: u32,
+        text: Result<T, PromptError>,
+    ) -> ControlFlow<LoopEnd, T> {
+        match text {
+            Ok(text) => ControlFlow::Continue(text),
+            Err(error) => {
+                let cause = format!("a notice does not render: {error}");
+                match self.close_fatal(turn, cause, ReplySize::default()) {
+                    ControlFlow::Break(end) => ControlFlow::Break(end),
+                    ControlFlow::Continue(()) => {
+                        ControlFlow::Break(LoopEnd::of(vocab::outcome::EndStatus::InternalError))
+                    }
+                }
+            }
+        }
+    }
+}

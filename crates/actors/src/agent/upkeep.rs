@@ -1,0 +1,100 @@
+//! What an incarnation holds to live within its window (02 §6, §7; R39).
+
+use config::profile::Profile;
+use context::compaction::{Compaction, Policy};
+use context::modules::archive::Archive;
+use context::repetition::Repetition;
+use context::signal::SignalPolicy;
+use vocab::capability::CapabilityId;
+use vocab::failure::Failure;
+use vocab::tools::ToolName;
+
+/// See the module. Each part is `None` where its capability is off.
+#[derive(Debug, Default)]
+pub(super) struct Upkeep {
+    /// When its window is compacted, and where that stands.
+    pub(super) compaction: Option<Compaction>,
+    /// When it is told how full its window is.
+    pub(super) signal: Option<SignalPolicy>,
+    /// Whether results are headed by their turn, for an agent that may archive turns.
+    pub(super) headers: bool,
+    /// The results of archived turns, of an agent that manages its window.
+    pub(super) archive: Option<Archive>,
+    /// Equal calls in a row.
+    pub(super) repetition: Option<Repetition>,
+    /// Repetitions of this turn that the model is to be told of.
+    pub(super) repeated: Vec<Repeated>,
+    /// Whether the operator was told that what is pinned fills the window.
+    pub(super) warned_pinned: bool,
+}
+
+/// A call that was made once too often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Repeated {
+    /// The tool, as it was called.
+    pub(super) tool: String,
+    /// Times in a row.
+    pub(super) count: u64,
+    /// Whether it went on after a notice, which makes the turn an error.
+    pub(super) again: bool,
+}
+
+impl Upkeep {
+    /// Of an agent with these tools in a working window of `limit` tokens.
+    pub(super) fn resolve(profile: &Profile, tools: &[ToolName], limit: u64) -> Self {
+        let held = |tool| tools.contains(&tool);
+        let compaction = profile.compaction().map(|policy| {
+            let policy = Policy {
+                strategy: policy.strategy,
+                headroom: policy.headroom,
+                max_retries: policy.max_retries,
+                memory_calls: memory_calls(tools),
+            };
+            Compaction::new(policy, limit)
+        });
+        let signal = profile.managed().map(|policy| SignalPolicy {
+            threshold_percent: policy.threshold_percent,
+            top_file_views: usize::try_from(policy.top_file_views).unwrap_or(usize::MAX),
+            evict: held(ToolName::EvictFileView),
+            archive: held(ToolName::ArchiveThread),
+            search: held(ToolName::SearchArchive),
+        });
+        Self {
+            compaction,
+            archive: profile.managed().map(|_| Archive::default()),
+            signal,
+            headers: held(ToolName::ArchiveThread),
+            repetition: profile.repeat_calls().map(Repetition::new),
+            ..Self::default()
+        }
+    }
+
+    /// Why a call is not carried out now; `None` where it is.
+    pub(super) fn refusal(&self, tool: ToolName) -> Option<Failure> {
+        self.compaction.as_ref()?.refusal(tool)
+    }
+
+    /// Takes a carried-out call in, with its result before any header.
+    pub(super) fn observe(&mut self, tool: &str, arguments: &str, result: &str) {
+        use context::repetition::Repeat;
+
+        let Some(repetition) = &mut self.repetition else {
+            return;
+        };
+        if let Some(repeat) = repetition.observe(tool, arguments, result) {
+            self.repeated.push(Repeated {
+                tool: tool.to_owned(),
+                count: repetition.count(),
+                again: repeat == Repeat::Error,
+            });
+        }
+    }
+}
+
+/// The memory calls an agent holds: what a compaction into memories is answered with.
+fn memory_calls(tools: &[ToolName]) -> Vec<ToolName> {
+    let tools = tools.iter().copied();
+    tools
+        .filter(|tool| tool.capability() == Some(CapabilityId::Memories))
+        .collect()
+}

@@ -1,0 +1,215 @@
+//! The stores of a run: their numbers, and the memories that are open (03 §10.1).
+//!
+//! Always true: a store has one actor, whoever holds it; memories that nobody holds are closed,
+//! except those of a profile, which its next agent finds as they were left.
+
+use std::collections::{BTreeSet, HashMap};
+
+use config::profile::Profile;
+use context::modules::memories::{MemoryLimits, MemoryPolicy, StartedAs};
+use context::modules::roster::{MemorySetting, ModuleSet, Start, StrategyClash, open};
+use context::modules::{ModuleKind, ModuleOrigin, RosterRow, StoreIds};
+use vocab::capability::CapabilityId;
+use vocab::ids::AgentId;
+
+use super::Supervisor;
+use crate::flow::Tap;
+use crate::link::Link;
+use crate::memory_store::MemoryStore;
+use crate::messages::{Attach, Forget};
+
+/// What an agent is given as it starts.
+#[derive(Clone, Debug)]
+pub(crate) struct Holdings {
+    /// A row for every kind of module.
+    pub(crate) roster: Vec<RosterRow>,
+    /// Its memories, where it holds some.
+    pub(crate) memories: Option<Link<MemoryStore>>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Stores {
+    ids: StoreIds,
+    memories: HashMap<String, Open>,
+}
+
+/// A store with its holders.
+#[derive(Debug)]
+struct Open {
+    link: Link<MemoryStore>,
+    holders: BTreeSet<AgentId>,
+    of_profile: bool,
+}
+
+impl Stores {
+    /// The modules of a fresh agent. The memories it holds are running and know it.
+    pub(super) fn open(
+        &mut self,
+        agent: &AgentId,
+        profile: &Profile,
+        start: Start<'_>,
+        supervisor: &Link<Supervisor>,
+        tap: Option<&Tap>,
+    ) -> Result<Holdings, StrategyClash> {
+        let roster = open(&mut self.ids, &module_set(profile), start)?;
+        let row = roster.iter().find(|row| row.kind == ModuleKind::Memories);
+        let held = row.and_then(|row| Some((row, row.store.as_deref()?, memory_policy(profile)?)));
+        let memories = held.map(|(row, id, policy)| {
+            let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
+                link: MemoryStore::start(id, policy, supervisor, tap),
+                holders: BTreeSet::new(),
+                of_profile: row.origin == ModuleOrigin::Profile,
+            });
+            open.link.held_by("supervisor").tell(Attach {
+                agent: agent.clone(),
+                writable: row.writable,
+            });
+            open.holders.insert(agent.clone());
+            open.link.clone()
+        });
+        Ok(Holdings { roster, memories })
+    }
+
+    /// An agent is gone: it holds nothing any more.
+    pub(super) fn forget(&mut self, agent: &AgentId) {
+        self.memories.retain(|_, open| {
+            if !open.holders.remove(agent) {
+                return true;
+            }
+            open.link.held_by("supervisor").tell(Forget {
+                agent: agent.clone(),
+            });
+            open.of_profile || !open.holders.is_empty()
+        });
+    }
+}
+
+/// How the run's first agent starts.
+pub(super) const ROOT: Start<'static> = Start {
+    started: StartedAs::Root,
+    spawner: None,
+    board: None,
+};
+
+/// What a profile says of its agents' modules.
+fn module_set(profile: &Profile) -> ModuleSet {
+    ModuleSet {
+        profile: profile.slug.clone(),
+        memories: profile.memories().map(|memories| MemorySetting {
+            strategy: memories.strategy,
+            scope: memories.scope,
+        }),
+        tasks: profile.tasks().is_some(),
+        board: profile.enabled(CapabilityId::ProjectManagement),
+        skills: profile.skills().is_some(),
+        archive: profile.enabled(CapabilityId::AgentManagedContext),
+    }
+}
+
+/// How a profile's memories are kept, and how much of them; `None` where they are off.
+pub(crate) fn memory_policy(profile: &Profile) -> Option<MemoryPolicy> {
+    let memories = profile.memories()?;
+    let limits = memories.limits;
+    Some(MemoryPolicy {
+        strategy: memories.strategy,
+        limits: MemoryLimits {
+            max_count: limits.max_count,
+            max_len_per_memory: limits.max_len_per_memory,
+            max_total_len: limits.max_total_len,
+            max_len_index: limits.max_len_index,
+            max_len_description: limits.max_len_description,
+            max_results: limits.max_results,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use vocab::knowledge::MemoryScope;
+
+    use super::*;
+
+    fn profile(slug: &str, scope: MemoryScope) -> Profile {
+        serde_json::from_value(json!({
+            "slug": slug, "name": slug, "modelId": "mock/m", "tools": [], "operations": [],
+            "capabilities": [{
+                "id": "memories", "enabled": true, "implementation": "markdown",
+                "params": {
+                    "scope": scope.as_str(), "maxCount": 0, "maxLenPerMemory": 0,
+                    "maxTotalLen": 0, "maxLenIndex": 0, "maxLenDescription": 0, "maxResults": 0,
+                },
+            }],
+        }))
+        .unwrap()
+    }
+
+    /// The stores of a run in which agents come and go.
+    struct Stage {
+        stores: Stores,
+        supervisor: Link<Supervisor>,
+        // Nobody listens; an address is what a store is given.
+        _mailbox: actix::Context<Supervisor>,
+    }
+
+    impl Stage {
+        fn set() -> Self {
+            let (mailbox, supervisor) = Supervisor::open(None);
+            Self {
+                stores: Stores::default(),
+                supervisor,
+                _mailbox: mailbox,
+            }
+        }
+
+        fn start(&mut self, agent: &str, profile: &Profile, start: Start<'_>) -> RosterRow {
+            let (agent, supervisor) = (AgentId::from(agent), &self.supervisor);
+            let opened = self.stores.open(&agent, profile, start, supervisor, None);
+            let opened = opened.unwrap();
+            assert!(opened.memories.is_some());
+            let mut rows = opened.roster.into_iter();
+            rows.find(|row| row.kind == ModuleKind::Memories).unwrap()
+        }
+
+        fn open(&self) -> Vec<&str> {
+            let mut open: Vec<_> = self.stores.memories.keys().map(String::as_str).collect();
+            open.sort_unstable();
+            open
+        }
+    }
+
+    #[actix::test]
+    async fn memories_nobody_holds_are_closed_and_a_profile_s_stay_open() {
+        let mut stage = Stage::set();
+        let own = profile("own", MemoryScope::Isolated);
+        let shared = profile("shared", MemoryScope::Shared);
+        stage.start("a", &own, ROOT);
+        let first = stage.start("b", &shared, ROOT);
+        assert_eq!(stage.open(), ["memories-0", "memories-1"]);
+        stage.stores.forget(&AgentId::from("a"));
+        stage.stores.forget(&AgentId::from("b"));
+        assert_eq!(stage.open(), ["memories-1"]);
+        assert_eq!(stage.start("c", &shared, ROOT).store, first.store);
+        assert_eq!(stage.open(), ["memories-1"]);
+    }
+
+    #[actix::test]
+    async fn memories_that_are_inherited_are_open_as_long_as_either_holds_them() {
+        let mut stage = Stage::set();
+        let spawner = stage.start("a", &profile("own", MemoryScope::Isolated), ROOT);
+        let child = Start {
+            started: StartedAs::Subagent,
+            spawner: Some(&spawner),
+            board: None,
+        };
+        let reader = profile("reader", MemoryScope::ReadOnly);
+        let inherited = stage.start("b", &reader, child);
+        assert_eq!(inherited.store, spawner.store);
+        assert!(!inherited.writable);
+        stage.stores.forget(&AgentId::from("a"));
+        assert_eq!(stage.open(), ["memories-0"]);
+        stage.stores.forget(&AgentId::from("b"));
+        assert_eq!(stage.open(), [""; 0]);
+    }
+}

@@ -1,0 +1,383 @@
+//! What a profile's capabilities come to: each one's figures as a whole, or nothing where it is
+//! off.
+//!
+//! Params hold every figure as an option, because a disabled capability owes no completeness
+//! (01 §3.2). A document that passed its check has what its enabled capabilities require, so
+//! whoever runs one asks here. The figures that R48 gives an absence stand here and nowhere else.
+
+use std::collections::BTreeMap;
+
+use vocab::capability::CapabilityId;
+use vocab::ids::ModelId;
+
+use crate::capability::Capability;
+use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
+use crate::capability::window::{AutoloadMode, CompactionStrategy};
+use crate::profile::Profile;
+
+/// Boundaries in a row that may leave the window full, where a profile names none (R48).
+const MAX_RETRIES: u64 = 0;
+
+/// Fullness from which the signal is shown where a profile names none, percent (R48).
+const SIGNAL_THRESHOLD_PERCENT: f64 = 75.0;
+
+/// An agent's list of to-dos (02 §8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskPolicy {
+    /// What a new task consists of.
+    pub mode: TaskMode,
+    /// Tasks a list may hold; 0 is no limit.
+    pub max_tasks: u64,
+}
+
+/// What an agent keeps for itself (02 §9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryPolicy {
+    /// Whose memories they are; a profile that does not say means its own.
+    pub scope: MemoryScope,
+    /// How they are kept.
+    pub strategy: MemoryStrategy,
+    /// How much of them; those that do not apply to the strategy too.
+    pub limits: MemoryLimits,
+}
+
+/// The six limits of memories, in characters but for the counts; 0 is no limit (02 §9.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// Memories.
+    pub max_count: u64,
+    /// Of one body.
+    pub max_len_per_memory: u64,
+    /// Of all bodies.
+    pub max_total_len: u64,
+    /// Of the rendered index.
+    pub max_len_index: u64,
+    /// Of one description.
+    pub max_len_description: u64,
+    /// Hits of a search.
+    pub max_results: u64,
+}
+
+/// Where an agent's skills come from (02 §10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SkillPolicy<'a> {
+    /// Their directory, as written: absolute, or relative to the workspace.
+    pub dir: &'a str,
+    /// Built-in manuals by whether they are offered; unnamed ones are.
+    pub built_ins: &'a BTreeMap<BuiltInSkill, bool>,
+}
+
+/// When a window is compacted, and by whom (02 §6).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompactionPolicy<'a> {
+    /// By whom, and how.
+    pub strategy: CompactionStrategy,
+    /// The share of the window kept free, from 0.0 to 0.9.
+    pub headroom: f64,
+    /// Boundaries in a row that may leave the window full.
+    pub max_retries: u64,
+    /// The model a handoff asks; `None` is the agent's own. A strategy that asks no other model
+    /// has none either, whatever is written.
+    pub model: Option<&'a ModelId>,
+}
+
+/// What an agent is told of its window, besides the calls it is granted (02 §7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ManagedPolicy {
+    /// File views the signal lists, largest first; 0 is none.
+    pub top_file_views: u64,
+    /// Fullness from which the signal is shown, percent; 0 is every turn.
+    pub threshold_percent: f64,
+}
+
+/// How an agent opens on the brief's files (02 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutoloadPolicy {
+    /// Whether they stay verbatim across every compaction.
+    pub locked: bool,
+    /// Whether pictures are attached where the model sees them.
+    pub images: bool,
+}
+
+impl Profile {
+    /// Its list of to-dos; `None` where `tasks` is off.
+    pub fn tasks(&self) -> Option<TaskPolicy> {
+        match self.running(CapabilityId::Tasks)? {
+            Capability::Tasks(tasks) => Some(TaskPolicy {
+                mode: tasks.params.mode?,
+                max_tasks: tasks.params.max_tasks?,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Its memories; `None` where they are off.
+    pub fn memories(&self) -> Option<MemoryPolicy> {
+        match self.running(CapabilityId::Memories)? {
+            Capability::Memories(memories) => {
+                let params = &memories.params;
+                Some(MemoryPolicy {
+                    scope: params.scope.unwrap_or(MemoryScope::Isolated),
+                    strategy: memories.implementation?,
+                    limits: MemoryLimits {
+                        max_count: params.max_count?,
+                        max_len_per_memory: params.max_len_per_memory?,
+                        max_total_len: params.max_total_len?,
+                        max_len_index: params.max_len_index?,
+                        max_len_description: params.max_len_description?,
+                        max_results: params.max_results?,
+                    },
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Its skills; `None` where they are off.
+    pub fn skills(&self) -> Option<SkillPolicy<'_>> {
+        match self.running(CapabilityId::Skills)? {
+            Capability::Skills(skills) => Some(SkillPolicy {
+                dir: skills.params.dir.as_deref()?,
+                built_ins: skills.params.built_ins.as_ref()?,
+            }),
+            _ => None,
+        }
+    }
+
+    /// What becomes of its full window; `None` where compaction is off and the window overflows.
+    pub fn compaction(&self) -> Option<CompactionPolicy<'_>> {
+        match self.running(CapabilityId::Compaction)? {
+            Capability::Compaction(compaction) => {
+                let strategy = compaction.implementation?;
+                let params = &compaction.params;
+                Some(CompactionPolicy {
+                    strategy,
+                    headroom: params.summary_headroom?,
+                    max_retries: params.max_retries.unwrap_or(MAX_RETRIES),
+                    model: params.model.as_ref().filter(|_| strategy.is_handoff()),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The window it is narrowed to, tokens; `None` where the model's own stands.
+    pub fn window_override(&self) -> Option<u64> {
+        match self.running(CapabilityId::ContextWindowOverride)? {
+            Capability::ContextWindowOverride(narrowed) => narrowed.params.window_limit,
+            _ => None,
+        }
+    }
+
+    /// What it is told of its window; `None` where it does not manage it.
+    pub fn managed(&self) -> Option<ManagedPolicy> {
+        match self.running(CapabilityId::AgentManagedContext)? {
+            Capability::AgentManagedContext(managed) => Some(ManagedPolicy {
+                top_file_views: managed.params.top_file_views?,
+                threshold_percent: managed
+                    .params
+                    .signal_threshold_percent
+                    .unwrap_or(SIGNAL_THRESHOLD_PERCENT),
+            }),
+            _ => None,
+        }
+    }
+
+    /// How it opens on the brief's files; `None` where it does not.
+    pub fn autoload(&self) -> Option<AutoloadPolicy> {
+        match self.running(CapabilityId::AutoloadSpecifications)? {
+            Capability::AutoloadSpecifications(autoload) => Some(AutoloadPolicy {
+                locked: autoload.implementation == Some(AutoloadMode::Locked),
+                images: autoload.params.images == Some(true),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Equal calls in a row that earn a notice; `None` where none is counted (R39).
+    pub fn repeat_calls(&self) -> Option<u64> {
+        self.repeat_detection.map(|detection| detection.calls)
+    }
+
+    /// Every model it asks: its own, then the one a handoff names, where that is another.
+    pub fn models(&self) -> impl Iterator<Item = &ModelId> {
+        let summarizer = self.compaction().and_then(|compaction| compaction.model);
+        let other = summarizer.filter(|model| **model != self.model_id);
+        std::iter::once(&self.model_id).chain(other)
+    }
+
+    /// The declaration of a capability that is on.
+    fn running(&self, id: CapabilityId) -> Option<&Capability> {
+        self.capability(id).filter(|held| held.enabled())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn profile(capabilities: &Value) -> Profile {
+        serde_json::from_value(json!({
+            "slug": "root", "name": "Root", "modelId": "acme/coder-1",
+            "capabilities": capabilities, "tools": [], "operations": [],
+            "repeatDetection": { "calls": 4 },
+        }))
+        .unwrap()
+    }
+
+    fn figures() -> Value {
+        json!({ "maxCount": 1, "maxLenPerMemory": 2, "maxTotalLen": 3, "maxLenIndex": 4,
+            "maxLenDescription": 5, "maxResults": 6 })
+    }
+
+    #[test]
+    fn what_is_on_is_handed_out_whole() {
+        let profile = profile(&json!([
+            { "id": "tasks", "enabled": true, "params": { "mode": "issues", "maxTasks": 100 } },
+            { "id": "memories", "enabled": true, "implementation": "markdown", "params": figures() },
+            { "id": "skills", "enabled": true,
+                "params": { "dir": ".gg/skills", "builtIns": { "gg-shell": false } } },
+            { "id": "compaction", "enabled": true, "implementation": "handoff-compaction",
+                "params": { "summaryHeadroom": 0.2, "maxRetries": 3, "model": "acme/small" } },
+            { "id": "context-window-override", "enabled": true, "params": { "windowLimit": 9000 } },
+            { "id": "agent-managed-context", "enabled": true,
+                "params": { "topFileViews": 5, "signalThresholdPercent": 0 } },
+            { "id": "autoload-specifications", "enabled": true, "implementation": "locked",
+                "params": { "images": true } },
+        ]));
+        assert_eq!(
+            profile.tasks(),
+            Some(TaskPolicy {
+                mode: TaskMode::Issues,
+                max_tasks: 100
+            })
+        );
+        assert_eq!(
+            profile.memories(),
+            Some(MemoryPolicy {
+                scope: MemoryScope::Isolated,
+                strategy: MemoryStrategy::Markdown,
+                limits: MemoryLimits {
+                    max_count: 1,
+                    max_len_per_memory: 2,
+                    max_total_len: 3,
+                    max_len_index: 4,
+                    max_len_description: 5,
+                    max_results: 6,
+                },
+            })
+        );
+        assert_eq!(
+            profile.skills(),
+            Some(SkillPolicy {
+                dir: ".gg/skills",
+                built_ins: &BTreeMap::from([(BuiltInSkill::Shell, false)]),
+            })
+        );
+        let small = ModelId::from("acme/small");
+        assert_eq!(
+            profile.compaction(),
+            Some(CompactionPolicy {
+                strategy: CompactionStrategy::HandoffCompaction,
+                headroom: 0.2,
+                max_retries: 3,
+                model: Some(&small),
+            })
+        );
+        assert_eq!(profile.window_override(), Some(9000));
+        assert_eq!(
+            profile.managed(),
+            Some(ManagedPolicy {
+                top_file_views: 5,
+                threshold_percent: 0.0
+            })
+        );
+        assert_eq!(
+            profile.autoload(),
+            Some(AutoloadPolicy {
+                locked: true,
+                images: true
+            })
+        );
+        assert_eq!(profile.repeat_calls(), Some(4));
+        let models: Vec<_> = profile.models().map(ModelId::as_str).collect();
+        assert_eq!(models, ["acme/coder-1", "acme/small"]);
+    }
+
+    #[test]
+    fn absences_are_off_but_for_the_figures_that_are_named() {
+        let profile = profile(&json!([
+            { "id": "compaction", "enabled": true, "implementation": "self-summarization",
+                "params": { "summaryHeadroom": 0.0, "model": "acme/small" } },
+            { "id": "agent-managed-context", "enabled": true, "params": { "topFileViews": 0 } },
+            { "id": "autoload-specifications", "enabled": true, "params": {} },
+        ]));
+        let compaction = profile.compaction().unwrap();
+        assert_eq!((compaction.max_retries, compaction.model), (0, None));
+        let threshold = profile.managed().map(|managed| managed.threshold_percent);
+        assert_eq!(threshold, Some(75.0));
+        assert_eq!(
+            profile.autoload(),
+            Some(AutoloadPolicy {
+                locked: false,
+                images: false
+            })
+        );
+        assert_eq!(profile.models().count(), 1);
+    }
+
+    #[test]
+    fn what_is_written_and_off_comes_to_nothing() {
+        let written = json!([
+            { "id": "tasks", "enabled": false, "params": { "mode": "simple", "maxTasks": 0 } },
+            { "id": "memories", "enabled": false, "implementation": "scratchpad", "params": figures() },
+            { "id": "skills", "enabled": false, "params": { "dir": ".gg/skills", "builtIns": {} } },
+            { "id": "compaction", "enabled": false, "implementation": "handoff-compaction",
+                "params": { "summaryHeadroom": 0.2, "model": "acme/small" } },
+            { "id": "context-window-override", "enabled": false, "params": { "windowLimit": 9000 } },
+            { "id": "agent-managed-context", "enabled": false, "params": { "topFileViews": 5 } },
+            { "id": "autoload-specifications", "enabled": false, "params": { "images": true } },
+        ]);
+        let profile = profile(&written);
+        assert_eq!(profile.tasks(), None);
+        assert_eq!(profile.memories(), None);
+        assert_eq!(profile.skills(), None);
+        assert_eq!(profile.compaction(), None);
+        assert_eq!(profile.window_override(), None);
+        assert_eq!(profile.managed(), None);
+        assert_eq!(profile.autoload(), None);
+        assert_eq!(profile.models().count(), 1);
+    }
+
+    #[test]
+    fn a_call_that_the_profile_s_own_choice_leaves_without_use_is_not_offered() {
+        use vocab::tools::ToolName as T;
+        let offers = |capability: Value, tool: T| {
+            let mut profile = profile(&json!([capability]));
+            profile.tools.push(tool);
+            profile.offers(tool)
+        };
+        let memories = |strategy: &str| {
+            json!({ "id": "memories", "enabled": true, "implementation": strategy,
+                "params": figures() })
+        };
+        assert!(offers(memories("scratchpad"), T::WriteMemory));
+        assert!(!offers(memories("scratchpad"), T::SearchMemories));
+        assert!(!offers(memories("markdown"), T::SearchMemories));
+        assert!(offers(memories("keyword-search"), T::SearchMemories));
+        assert!(!offers(memories("keyword-search"), T::WriteMemory));
+        let compaction = |strategy: &str| {
+            json!({ "id": "compaction", "enabled": true, "implementation": strategy,
+                "params": { "summaryHeadroom": 0.2 } })
+        };
+        for strategy in CompactionStrategy::ALL {
+            assert_eq!(
+                offers(compaction(strategy.as_str()), T::Compact),
+                *strategy == CompactionStrategy::SelfCompaction,
+                "{strategy}"
+            );
+        }
+    }
+}

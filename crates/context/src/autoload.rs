@@ -1,0 +1,147 @@
+//! The files an agent opens on, as if it had read them (02 §4).
+//!
+//! Tool mode: for each file an assistant message that calls `read_file`, and the result that
+//! answers it. Reading the files, whole and before the first turn, is the caller's.
+//!
+//! Always true: every call has its result, under an id no other call of the window has as long as
+//! nothing was called before.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use vocab::band::Band;
+use vocab::ids::CallId;
+use vocab::message::{Image, Message, ToolCall};
+use vocab::tools::ToolName;
+
+use crate::window::{NewItem, Region, Retention};
+
+/// A file that was read whole.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The path, as the launch names it.
+    pub path: Arc<str>,
+    /// The text of the read's result; of a picture, what describes it.
+    pub text: Arc<str>,
+    /// Its lines, of a text file.
+    pub region: Option<Region>,
+    /// The picture, where it is attached.
+    pub image: Option<Image>,
+}
+
+/// Whether pictures are attached or described: `images` as the profile has it, `sees` as the model
+/// is declared.
+pub const fn attaches(images: Option<bool>, sees: bool) -> bool {
+    matches!(images, Some(true)) && sees
+}
+
+/// The opening items of some files, in their order, of turn 0. `locked`: the results are pinned;
+/// the assistant messages never are.
+pub fn items(files: Vec<Loaded>, locked: bool) -> Vec<NewItem> {
+    let retention = if locked {
+        Retention::Pinned
+    } else {
+        Retention::Ephemeral
+    };
+    let mut items = Vec::with_capacity(2 * files.len());
+    for (place, file) in files.into_iter().enumerate() {
+        let id = CallId::from(format!("autoload-{}", place + 1).as_str());
+        let read = ToolCall {
+            id: id.clone(),
+            name: ToolName::ReadFile.as_str().to_owned(),
+            arguments: json!({ "path": &*file.path }).to_string().into(),
+        };
+        let called = Message::Assistant {
+            text: None,
+            calls: vec![read],
+            reasoning: None,
+        };
+        items.push(NewItem::new(Band::Assistant, 0, called));
+        let result = Message::Tool {
+            call: id,
+            text: file.text,
+            images: file.image.into_iter().collect(),
+        };
+        items.push(NewItem {
+            retention,
+            selector: Some(file.path),
+            region: file.region,
+            ..NewItem::new(Band::FileView, 0, result)
+        });
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use vocab::message::ImageFormat;
+
+    use super::*;
+    use crate::window::Window;
+
+    fn loaded(path: &str, image: Option<Image>) -> Loaded {
+        Loaded {
+            path: path.into(),
+            text: format!("text of {path}").into(),
+            region: None,
+            image,
+        }
+    }
+
+    fn opened(locked: bool) -> Window {
+        let picture = Image {
+            format: ImageFormat::Png,
+            bytes: vec![1].into(),
+            dimensions: None,
+        };
+        let mut window = Window::new(1000, "", provider::request::Shape::Bare);
+        let files = vec![
+            loaded("spec \"1\".md", None),
+            loaded("mock.png", Some(picture)),
+        ];
+        for item in items(files, locked) {
+            window.push(item);
+        }
+        window
+    }
+
+    #[test]
+    fn each_file_is_a_call_and_the_result_that_answers_it() {
+        let window = opened(false);
+        let items = window.items();
+        assert_eq!(items.len(), 4);
+        for pair in items.chunks(2) {
+            let call = &pair[0].message.calls()[0];
+            assert_eq!(call.name, "read_file");
+            assert_eq!(pair[1].message.answers(), Some(&call.id));
+            let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
+            assert_eq!(arguments["path"].as_str(), pair[1].selector.as_deref());
+            assert_eq!((pair[0].turn, pair[1].turn), (0, 0));
+        }
+        assert_ne!(
+            items[0].message.calls()[0].id,
+            items[2].message.calls()[0].id
+        );
+        assert_eq!(items[3].message.images().len(), 1);
+        assert!(items.iter().all(crate::window::Item::is_ephemeral));
+    }
+
+    #[test]
+    fn locked_results_are_pinned_and_their_calls_are_not() {
+        let window = opened(true);
+        let pinned: Vec<_> = window
+            .items()
+            .iter()
+            .map(|item| !item.is_ephemeral())
+            .collect();
+        assert_eq!(pinned, [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_picture_is_attached_only_where_asked_for_and_seen() {
+        assert!(attaches(Some(true), true));
+        assert!(!attaches(Some(true), false));
+        assert!(!attaches(Some(false), true));
+        assert!(!attaches(None, true));
+    }
+}

@@ -1,0 +1,207 @@
+//! What gg says about the window itself: headings, the signal, compaction, eviction, repetition.
+
+use serde::Serialize;
+
+use super::PromptError;
+use super::template::Embedded;
+use crate::window::Region;
+
+/// Declares the templates of this file, each by its name and its static, and the list of all.
+macro_rules! templates {
+    ($($constant:ident = $name:literal),+ $(,)?) => {
+        $(static $constant: Embedded = Embedded::new(
+            $name,
+            include_str!(concat!("../../../../templates/", $name, ".hbs")),
+        );)+
+
+        /// Every template of this file.
+        pub(super) static ALL: &[&Embedded] = &[$(&$constant),+];
+    };
+}
+
+templates! {
+    HEADING = "heading",
+    SIGNAL = "context_signal",
+    INSTRUCTION = "compaction_instruction",
+    RESTATED = "compaction_restated",
+    NOTE = "compaction_note",
+    UNREAD = "compaction_unread",
+    HANDOFF_SYSTEM = "handoff_system",
+    HANDOFF_INSTRUCTION = "handoff_instruction",
+    EVICTED = "evicted_view",
+    SUPERSEDED = "superseded_picture",
+    REPETITION = "repetition_notice",
+}
+
+/// What heads a message: a word for its kind, and what addresses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Heading<'a> {
+    /// `File`, `Output`, `Summary`.
+    pub word: &'a str,
+    /// A path, a label, a documented name.
+    pub name: Option<&'a str>,
+    /// The lines of a file.
+    pub region: Option<Region>,
+}
+
+impl<'a> Heading<'a> {
+    /// A heading of one word.
+    pub const fn of(word: &'a str) -> Self {
+        Self {
+            word,
+            name: None,
+            region: None,
+        }
+    }
+}
+
+/// A text under its heading: the label, a line of dashes, the text as it is.
+pub fn headed(heading: &Heading<'_>, text: &str) -> Result<String, PromptError> {
+    Ok(format!("{}\n{text}", HEADING.render(heading)?))
+}
+
+/// The variables of the context-usage signal. Shares are percentages of the working window, as
+/// text with one decimal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignalContext {
+    /// The share of everything.
+    pub overall: String,
+    /// The bands that hold something, in order.
+    pub bands: Vec<BandShare>,
+    /// The call that evicts file views, where held.
+    pub evict: Option<&'static str>,
+    /// The call that archives turns, where held.
+    pub archive: Option<&'static str>,
+    /// The call that searches what was archived, where held.
+    pub search: Option<&'static str>,
+}
+
+/// One band of the signal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BandShare {
+    /// The band's label.
+    pub label: &'static str,
+    /// Its share.
+    pub percent: String,
+    /// Under file views, the largest; else empty.
+    pub views: Vec<ViewShare>,
+}
+
+/// One path of the largest file views.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewShare {
+    /// The path.
+    pub path: std::sync::Arc<str>,
+    /// The share of all its views.
+    pub percent: String,
+}
+
+/// The context-usage signal.
+pub fn context_signal(context: &SignalContext) -> Result<String, PromptError> {
+    SIGNAL.render(context)
+}
+
+/// What an agent has to do at a compaction of its own. One of the three.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactionInstruction {
+    /// A reply in plain text.
+    pub prose: bool,
+    /// The call that compacts.
+    pub compact: Option<&'static str>,
+    /// The calls that save memories.
+    pub memories: Vec<&'static str>,
+}
+
+/// The instruction of a compaction the agent does itself.
+pub fn compaction_instruction(context: &CompactionInstruction) -> Result<String, PromptError> {
+    INSTRUCTION.render(context)
+}
+
+/// The instruction again, after a reply that did nothing of it.
+pub fn compaction_restated(instruction: &str, blank: bool) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Restated<'a> {
+        instruction: &'a str,
+        blank: bool,
+    }
+    RESTATED.render(&Restated { instruction, blank })
+}
+
+/// What stands where no summary does; `memories` where the agent keeps some.
+pub fn compaction_note(memories: bool) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Note {
+        memories: bool,
+    }
+    NOTE.render(&Note { memories })
+}
+
+/// A file that was to be read again and was not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unread {
+    /// The path, as the call gave it.
+    pub path: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// The files a compaction could not read again.
+pub fn compaction_unread(unread: &[Unread]) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Files<'a> {
+        unread: &'a [Unread],
+    }
+    UNREAD.render(&Files { unread })
+}
+
+/// The system prompt of a summarizer.
+pub fn handoff_system() -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Nothing {}
+    HANDOFF_SYSTEM.render(&Nothing {})
+}
+
+/// What a summarizer is asked behind the conversation: a call where it is to make one.
+pub fn handoff_instruction(compact: Option<&'static str>) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Asked {
+        compact: Option<&'static str>,
+    }
+    HANDOFF_INSTRUCTION.render(&Asked { compact })
+}
+
+/// The line in the place of an evicted file view.
+pub fn evicted_view(name: Option<&str>) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct View<'a> {
+        name: Option<&'a str>,
+    }
+    EVICTED.render(&View { name })
+}
+
+/// The text of a superseded view that showed a picture.
+pub fn superseded_picture(text: &str, name: Option<&str>) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct View<'a> {
+        text: &'a str,
+        name: Option<&'a str>,
+    }
+    SUPERSEDED.render(&View { text, name })
+}
+
+/// What an agent is told that repeats itself; `again` once that is an error.
+pub fn repetition_notice(tool: &str, count: u64, again: bool) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct Repeated<'a> {
+        tool: &'a str,
+        count: u64,
+        again: bool,
+    }
+    REPETITION.render(&Repeated { tool, count, again })
+}

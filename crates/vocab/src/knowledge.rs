@@ -1,0 +1,242 @@
+//! The words of what an agent knows and plans: tasks, memories, skills (02 §8–10).
+
+use crate::tools::ToolName;
+use crate::words::words;
+
+words! {
+    /// What a task consists of.
+    TaskMode ("task mode") {
+        /// A title and, if wanted, a description.
+        Simple = "simple",
+        /// A title, what is in scope and what is not, and completion criteria.
+        Issues = "issues",
+    }
+}
+
+words! {
+    /// How memories are kept and found.
+    MemoryStrategy ("memory strategy") {
+        /// All of them in the window.
+        Scratchpad = "scratchpad",
+        /// An index in the window, bodies on request.
+        Markdown = "markdown",
+        /// Nothing in the window; found by search.
+        KeywordSearch = "keyword-search",
+    }
+}
+
+impl MemoryStrategy {
+    /// The calls an agent can make on memories kept this way, in offered order. A holder that may
+    /// not write has those that [only read](reads).
+    pub const fn calls(self) -> &'static [ToolName] {
+        use ToolName as T;
+        match self {
+            Self::Scratchpad => &[T::WriteMemory, T::UpdateMemory, T::DeleteMemory],
+            Self::Markdown => &[
+                T::CreateMemory,
+                T::ReadMemory,
+                T::EditMemory,
+                T::DeleteMemory,
+            ],
+            Self::KeywordSearch => &[
+                T::CreateMemory,
+                T::ReadMemory,
+                T::EditMemory,
+                T::SearchMemories,
+                T::DeleteMemory,
+            ],
+        }
+    }
+
+    /// Whether a holder that may write, or may not, can make a call.
+    pub fn serves(self, tool: ToolName, writable: bool) -> bool {
+        self.calls().contains(&tool) && (writable || reads(tool))
+    }
+
+    /// Whether a memory needs a description: wherever one is shown.
+    pub const fn describes(self) -> bool {
+        !matches!(self, Self::KeywordSearch)
+    }
+
+    /// Whether the window holds something of every memory.
+    pub const fn in_window(self) -> bool {
+        !matches!(self, Self::KeywordSearch)
+    }
+}
+
+/// Whether a call on memories changes none.
+pub const fn reads(tool: ToolName) -> bool {
+    matches!(tool, ToolName::ReadMemory | ToolName::SearchMemories)
+}
+
+words! {
+    /// Whose memories an instance holds.
+    MemoryScope ("memory scope") {
+        /// Its own.
+        Isolated = "isolated",
+        /// The profile's, shared by its instances.
+        Shared = "shared",
+        /// Its spawner's.
+        Inherited = "inherited",
+        /// Its spawner's, without writing.
+        ReadOnly = "read-only",
+    }
+}
+
+impl MemoryScope {
+    /// Whether it links an instance to its spawner's store.
+    pub const fn inherits(self) -> bool {
+        matches!(self, Self::Inherited | Self::ReadOnly)
+    }
+}
+
+words! {
+    /// A family of calls that has a built-in manual.
+    BuiltInSkill ("built-in skill") {
+        /// Reading, writing, editing files.
+        Filesystem = "gg-filesystem",
+        /// Commands.
+        Shell = "gg-shell",
+        /// The board.
+        Project = "gg-project",
+        /// The task list.
+        Tasks = "gg-tasks",
+        /// Memories.
+        Memory = "gg-memory",
+        /// Using skills.
+        Skills = "gg-skills",
+        /// Evicting, archiving, compacting.
+        Context = "gg-context",
+        /// Subagents, succession, forks.
+        Delegation = "gg-delegation",
+        /// Documentation.
+        Docs = "gg-docs",
+        /// Views.
+        Views = "gg-views",
+        /// The program library.
+        Programs = "gg-programs",
+        /// Ending calls.
+        Session = "gg-session",
+    }
+}
+
+impl BuiltInSkill {
+    /// What the manual is about, as the catalogue says it.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Filesystem => "Reading, writing and searching files",
+            Self::Shell => "Running commands",
+            Self::Project => "The board of epics and issues",
+            Self::Tasks => "The task list",
+            Self::Memory => "Memories",
+            Self::Skills => "Using skills",
+            Self::Context => "Freeing and compacting the context window",
+            Self::Delegation => "Subagents, becoming another agent, forks",
+            Self::Docs => "Searching and closing documentation",
+            Self::Views => "Showing yourself files and texts",
+            Self::Programs => "The programs you have run",
+            Self::Session => "The calls that end a session",
+        }
+    }
+
+    /// The tools of the family. The families that have none exist for programs alone.
+    pub const fn tools(self) -> &'static [ToolName] {
+        use ToolName as T;
+        match self {
+            Self::Filesystem => &[
+                T::ReadFile,
+                T::WriteFile,
+                T::EditFile,
+                T::ListDir,
+                T::Search,
+            ],
+            Self::Shell => &[T::Shell],
+            Self::Project => &[
+                T::CreateEpic,
+                T::CreateIssue,
+                T::UpdateIssue,
+                T::SetIssueBlockedBy,
+                T::RemoveEpic,
+                T::RemoveIssue,
+                T::WaitForIssue,
+                T::ListIssues,
+                T::ReadIssue,
+            ],
+            Self::Tasks => &[
+                T::AddTask,
+                T::UpdateTask,
+                T::SetBlockedBy,
+                T::CompleteTask,
+                T::RemoveTask,
+            ],
+            Self::Memory => &[
+                T::WriteMemory,
+                T::UpdateMemory,
+                T::CreateMemory,
+                T::ReadMemory,
+                T::EditMemory,
+                T::SearchMemories,
+                T::DeleteMemory,
+            ],
+            Self::Skills => &[T::ReadSkill],
+            Self::Context => &[
+                T::EvictFileView,
+                T::ArchiveThread,
+                T::SearchArchive,
+                T::Compact,
+            ],
+            Self::Delegation => &[
+                T::SpawnSubagent,
+                T::WaitForSubagents,
+                T::SendMessage,
+                T::Exec,
+                T::Fork,
+                T::TransitionState,
+            ],
+            Self::Docs | Self::Views | Self::Programs | Self::Session => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::CapabilityId;
+
+    #[test]
+    fn every_tool_belongs_to_exactly_one_family() {
+        for tool in ToolName::ALL {
+            let families = BuiltInSkill::ALL
+                .iter()
+                .filter(|family| family.tools().contains(tool));
+            assert_eq!(families.count(), 1, "{tool}");
+        }
+    }
+
+    #[test]
+    fn the_strategies_together_have_every_call_on_memories_and_no_other() {
+        for tool in ToolName::ALL {
+            let served = MemoryStrategy::ALL
+                .iter()
+                .any(|strategy| strategy.serves(*tool, true));
+            let memories = tool.capability() == Some(CapabilityId::Memories);
+            assert_eq!(served, memories, "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_holder_that_may_not_write_has_the_calls_that_read() {
+        let held = |strategy: MemoryStrategy| {
+            let calls = strategy.calls().iter().copied();
+            calls
+                .filter(|tool| strategy.serves(*tool, false))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(held(MemoryStrategy::Scratchpad), []);
+        assert_eq!(held(MemoryStrategy::Markdown), [ToolName::ReadMemory]);
+        assert_eq!(
+            held(MemoryStrategy::KeywordSearch),
+            [ToolName::ReadMemory, ToolName::SearchMemories]
+        );
+    }
+}
