@@ -1,7 +1,8 @@
 //! What a line keeps while its stream is checked: all but the long texts, which no rule reads.
 //!
-//! A stream is checked whole, because its last lines sum up all others. Without its texts it takes
-//! memory by the number of its lines and of the messages its requests name, however much was said.
+//! A stream is checked whole, because its last lines sum up all others. Without its texts, and with
+//! each request's messages told from the last one's, it takes memory by the number of its lines,
+//! however much was said and however long its windows are.
 
 use serde_json::{Map, Value};
 
@@ -21,6 +22,21 @@ const PAYLOAD: &[(&str, &[&str])] = &[
 
 /// Characters that are kept of any other text: more than of any word, id or preview a rule looks at.
 const LONGEST: usize = 512;
+
+/// Leaves only those messages in a prompt that do not stand in its agent's last one at the same
+/// place, and says how many did. The window is the last one's, and becomes this one's.
+pub(super) fn continue_from(window: &mut Vec<Value>, prompt: &mut Value) -> usize {
+    let Some(messages) = prompt.get_mut("messages").and_then(Value::as_array_mut) else {
+        return 0;
+    };
+    let pairs = window.iter().zip(&*messages);
+    let repeated = pairs.take_while(|(last, now)| last == now).count();
+    messages.drain(..repeated);
+    messages.shrink_to_fit();
+    window.truncate(repeated);
+    window.extend_from_slice(messages);
+    repeated
+}
 
 /// Takes out of a checked line's value what is not needed any more.
 pub(super) fn make(kind: &str, value: &mut Value) {
@@ -59,6 +75,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_prompt_keeps_what_its_last_one_did_not_have() {
+        let mut window = Vec::new();
+        let mut next = |ids: Value| {
+            let mut prompt = json!({ "messages": ids });
+            let repeated = continue_from(&mut window, &mut prompt);
+            (repeated, prompt["messages"].take())
+        };
+        assert_eq!(next(json!(["a", "b"])), (0, json!(["a", "b"])));
+        assert_eq!(next(json!(["a", "b", "c"])), (2, json!(["c"])));
+        assert_eq!(next(json!(["a", "x", "c"])), (1, json!(["x", "c"])));
+        assert_eq!(next(json!(["a", "x"])), (2, json!([])));
+        assert_eq!(next(json!(null)), (0, json!(null)));
+        assert_eq!(next(json!(["a", "x", "d"])), (2, json!(["d"])));
+    }
 
     #[test]
     fn long_texts_go_and_what_rules_read_stays() {

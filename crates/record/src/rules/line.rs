@@ -1,6 +1,6 @@
 //! From a stream's text to its lines, each an object with a sound envelope.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -85,6 +85,9 @@ pub(super) struct Line {
     pub(super) kind: String,
     pub(super) agent: Option<String>,
     pub(super) turn: Option<u64>,
+    /// Of a prompt: messages it shares with its agent's last one from the start on. They stood
+    /// there, and are left out of its own list.
+    pub(super) repeated: usize,
     value: Value,
 }
 
@@ -129,6 +132,8 @@ pub(super) struct Parser {
     /// Lines taken, whatever they were.
     taken: usize,
     session: Option<String>,
+    /// The messages of each agent's last prompt.
+    windows: HashMap<Option<String>, Vec<Value>>,
     /// Whether something without a line end stands behind them.
     pub(super) torn: bool,
 }
@@ -172,6 +177,7 @@ impl Parser {
             kind: String::new(),
             agent: None,
             turn: None,
+            repeated: 0,
             value,
         };
         envelope(&mut line, found);
@@ -195,6 +201,10 @@ impl Parser {
                     line.get("sessionId")
                 ),
             );
+        }
+        if line.kind == "prompt" {
+            let window = self.windows.entry(line.agent.clone()).or_default();
+            line.repeated = lean::continue_from(window, &mut line.value);
         }
         lean::make(&line.kind, &mut line.value);
         self.lines.push(line);
