@@ -111,6 +111,7 @@ fn a_scratchpad_stands_in_the_window_whole() {
         .map(|state| state["totals"]["count"].clone())
         .collect();
     assert_eq!(counts, [0, 1, 1, 0]);
+    crate::kill9::agrees(&run);
     let last = states.last().unwrap();
     assert_eq!(
         last["peaks"],

@@ -3,11 +3,13 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, content_text, script};
+use tests::gateway::{Answer, Gateway, content_text, script};
 use tests::launch::Launch;
 use tests::run::{Builder, Run, gg};
 
 use crate::common::{failed, result_text, turns};
+use crate::compaction;
+use crate::windowed::{by_turn, edited, own_requests, texts};
 
 /// A declaration of skills without built-in manuals but these.
 pub(crate) fn skills(dir: &str, manuals: &[&str]) -> Value {
@@ -125,6 +127,7 @@ fn a_skill_is_listed_read_and_pinned_once() {
         })
         .collect();
     assert_eq!(read, [[false, false], [false, true], [true, true]]);
+    crate::kill9::agrees(&run);
 }
 
 #[test]
@@ -269,4 +272,38 @@ fn an_authored_skill_stands_before_a_manual_of_its_name() {
         .run();
     run.ended(0, "completed");
     assert_eq!(result_text(&run, 0), "Our own words.");
+}
+
+#[test]
+fn a_skill_that_was_read_outlives_every_compaction_under_its_heading() {
+    let launch = compaction::launch("handoff-summarization", &json!({}))
+        .granting(skills(".gg/skills", &[]), &["read_skill"]);
+    let run = compaction::with_files(launch)
+        .file(".gg/skills/release.md", skill("release", "Tag it."))
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            by_turn(
+                |_, n| match n {
+                    0 | 29 => read("release"),
+                    30 => Answer::finish("Done."),
+                    n => compaction::read(n),
+                },
+                |_, _| Answer::text("S"),
+            ),
+        ))
+        .run();
+    run.ended(0, "completed");
+    let boundaries = run.events("compaction");
+    assert!(boundaries.len() > 1, "{}", run.describe());
+    assert!(
+        boundaries
+            .iter()
+            .all(|boundary| boundary["retained"]["skills"] == 1)
+    );
+    // Its call is gone with the conversation, so the text stands by itself; once.
+    let last = own_requests(&run).last().cloned().unwrap();
+    let texts = texts(&last);
+    assert_eq!(texts[2], "Documentation\n----\nTag it.");
+    assert_eq!(texts.concat().matches("Tag it.").count(), 1);
+    assert!(texts.last().unwrap().contains("already"), "{texts:?}");
 }

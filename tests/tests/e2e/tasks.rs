@@ -111,6 +111,7 @@ fn a_list_is_kept_shown_and_recorded() {
     assert!(states.iter().all(|state| state["module_id"] == "tasks-0"));
     let rows: Vec<_> = states.iter().map(|state| rows(state).len()).collect();
     assert_eq!(rows, [0, 1, 2, 2, 2, 1]);
+    crate::kill9::agrees(&run);
     assert_eq!(states[3]["tasks"][1]["blockedBy"], json!(["read"]));
 }
 
