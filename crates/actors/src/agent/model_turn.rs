@@ -10,10 +10,10 @@ use actix::MailboxError;
 use context::window::NewItem;
 use context::{prompts, tokens};
 use provider::call::CallError;
+use provider::fault::Fault;
 use provider::price::Accounted;
 use provider::reply::{Reply, unique_ids};
 use provider::request::{ModelRequest, ToolChoice};
-use provider::schedule::Fault;
 use record::event::{AssistantMessage, ContextBreakdown, Event, LogLevel, Prompt};
 use record::journal::{
     Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
