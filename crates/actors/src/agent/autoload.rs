@@ -26,7 +26,7 @@ impl Turns {
         let sees = self.surface.files.attach_images;
         let files = FilePolicy {
             read: None,
-            attach_images: autoload::attaches(Some(policy.images), sees),
+            attach_images: policy.images && sees,
             picture_room: REQUEST_PICTURES,
             whole: true,
         };
