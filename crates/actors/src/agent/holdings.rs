@@ -11,7 +11,7 @@ use config::Launch;
 use config::profile::Profile;
 use context::modules::memories::MemoryState;
 use context::modules::skills::{self, Catalogue, Skill, SkillSet};
-use context::modules::tasks::{TaskList, TaskPolicy};
+use context::modules::tasks::TaskList;
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow};
 use context::prompts::{MemoriesSection, PromptError, SkillsSection, SystemContext, TasksSection};
 use context::window::{BlockKind, NewItem};
@@ -72,12 +72,7 @@ impl Held {
             Err(error) => (None, Some(error)),
         };
         Self {
-            tasks: spec.profile.tasks().map(|tasks| {
-                TaskList::new(TaskPolicy {
-                    mode: tasks.mode,
-                    max_tasks: tasks.max_tasks,
-                })
-            }),
+            tasks: spec.profile.tasks().map(TaskList::new),
             memories: memories.zip(held).map(|(link, policy)| Memories {
                 link: link.held_by(&format!("agent {}", spec.id)),
                 strategy: policy.strategy,

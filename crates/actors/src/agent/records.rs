@@ -14,7 +14,7 @@ use provider::call::CallError;
 use provider::fault::Fault;
 use provider::reply::Reply;
 use record::event::{
-    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor, MemoryLimits,
+    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor,
     MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState,
     TaskRow, TaskStatus, TasksState,
 };
@@ -170,20 +170,12 @@ pub(super) fn memory_state(
         chars: totals.chars,
         lines: totals.lines,
     };
-    let limits = state.limits;
     Event::MemoryState(Box::new(MemoryState {
         module_id,
         strategy: state.strategy,
         memories: state.memories.into_iter().map(row).collect(),
         totals: totals(state.totals),
-        limits: MemoryLimits {
-            max_count: limits.max_count,
-            max_len_per_memory: limits.max_len_per_memory,
-            max_total_len: limits.max_total_len,
-            max_len_index: limits.max_len_index,
-            max_len_description: limits.max_len_description,
-            max_results: limits.max_results,
-        },
+        limits: state.limits,
         peaks: totals(state.peaks),
         scope,
         writable: state.writable,
