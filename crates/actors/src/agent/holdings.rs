@@ -14,14 +14,11 @@ use context::modules::skills::{self, Catalogue, Skill, SkillSet};
 use context::modules::tasks::TaskList;
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow};
 use context::prompts::{MemoriesSection, PromptError, SkillsSection, SystemContext, TasksSection};
-use context::window::{BlockKind, NewItem};
+use context::window::BlockKind;
 use record::event::Event;
-use vocab::band::Band;
 use vocab::capability::CapabilityId;
 use vocab::ids::Slug;
 use vocab::knowledge::{MemoryScope, MemoryStrategy};
-use vocab::message::Message;
-use vocab::outcome::EndStatus;
 use vocab::tools::{Definition, ToolName};
 
 use super::records::{archive_state, memory_state, skills_state, tasks_state};
@@ -241,11 +238,7 @@ impl Turns {
             self.links.voice.say(self.held.memory_state(state));
         }
         if let Some(text) = notice {
-            let message = Message::User {
-                text: text.into(),
-                images: Vec::new(),
-            };
-            self.window.push(NewItem::new(Band::System, turn, message));
+            self.notice(turn, text);
         }
         ControlFlow::Continue(())
     }
@@ -312,10 +305,7 @@ impl Turns {
 fn reached<T>(answer: Result<T, MailboxError>) -> ControlFlow<LoopEnd, T> {
     match answer {
         Ok(answer) => ControlFlow::Continue(answer),
-        Err(_) => ControlFlow::Break(LoopEnd {
-            error: Some(gone()),
-            ..LoopEnd::of(EndStatus::InternalError)
-        }),
+        Err(_) => ControlFlow::Break(LoopEnd::internal(gone())),
     }
 }
 

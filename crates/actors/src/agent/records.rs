@@ -9,7 +9,7 @@ use context::modules::archive::{Archive, ArchiveEntry};
 use context::modules::memories;
 use context::modules::skills::{self, SkillSet};
 use context::modules::tasks::{Task, TaskList};
-use context::window::{LoggedMessage, Retention, Row, Slot};
+use context::window::{LoggedMessage, Region, Retention, Row, Slot};
 use provider::call::CallError;
 use provider::fault::Fault;
 use provider::reply::Reply;
@@ -216,4 +216,13 @@ pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
         module_id,
         entries: archive.entries().iter().map(row).collect(),
     })
+}
+
+/// The lines a view shows, as the window has them.
+pub(super) fn region(region: tools::Region) -> Region {
+    Region {
+        first: region.first,
+        last: region.last,
+        total: region.total,
+    }
 }
