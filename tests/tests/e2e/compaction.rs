@@ -194,6 +194,34 @@ fn another_model_compacts_by_the_one_call_it_is_offered_and_names_files() {
 }
 
 #[test]
+fn what_nobody_reads_again_is_not_written_into_a_cache() {
+    let model = "anthropic/claude-test";
+    let launch = Launch::on(model, &["Anthropic"])
+        .set("/modelWindows", json!({ model: 16_000 }))
+        .granting(compaction("handoff-summarization", 0.25, &json!({})), &[]);
+    let run = with_files(launch)
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            by_turn(
+                |_, n| {
+                    if n < 20 {
+                        read(n)
+                    } else {
+                        Answer::finish("Done.")
+                    }
+                    .served_by(Some("Anthropic"))
+                },
+                |_, _| Answer::text("S").served_by(Some("Anthropic")),
+            ),
+        ))
+        .run();
+    relieved(&run, "handoff-summarization");
+    let marked = |request: &Request| request.text().contains("cache_control");
+    assert!(own_requests(&run).iter().all(|it| marked(it)));
+    assert!(!handoffs(&run).iter().any(|it| marked(it)));
+}
+
+#[test]
 fn a_summarizer_that_cannot_be_pinned_is_asked_again_on_auto() {
     let run = with_files(launch("handoff-compaction", &json!({})))
         .gateway(Gateway::with_checker(
