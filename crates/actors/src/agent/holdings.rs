@@ -183,10 +183,9 @@ impl Turns {
     /// A snapshot of every module it holds (06 §2.4); directly behind its surface.
     pub(super) async fn tell_holdings(&mut self) -> ControlFlow<LoopEnd> {
         if let Some(error) = self.held.unread.take() {
-            return ControlFlow::Break(LoopEnd {
-                error: Some(format!("a manual does not render: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            });
+            return ControlFlow::Break(LoopEnd::internal(format!(
+                "a manual does not render: {error}"
+            )));
         }
         if let Some(memories) = &self.held.memories {
             let ask = DescribeMemories {
