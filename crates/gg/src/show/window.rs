@@ -62,6 +62,15 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         write!(text, ", {cost} for the call").expect("a string takes any text");
     }
     text.push('\n');
+    if let Some(fullness) = &view.fullness {
+        writeln!(
+            text,
+            "{} of {} of the window as gg counts it: with the tool schemas, without the signal",
+            thousands(fullness.total),
+            plural(fullness.window_limit, "token")
+        )
+        .expect("a string takes any text");
+    }
     if view.undescribed > 0 {
         let messages = plural(view.undescribed as u64, "message");
         writeln!(
@@ -110,7 +119,7 @@ fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
     };
     let mut sums: BTreeMap<(usize, &str), (u64, u64, f64, f64)> = BTreeMap::new();
     for own in &view.messages {
-        let band = own.message.band.as_str();
+        let band = own.band.as_str();
         let sum = sums.entry((order(band), band)).or_default();
         sum.0 += 1;
         sum.1 = sum.1.saturating_add(own.message.tokens);
@@ -149,7 +158,7 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
     }
     vec![
         place.to_string(),
-        message.band.clone(),
+        own.band.clone(),
         message.role.clone(),
         thousands(message.tokens),
         thousands(own.requests),
@@ -186,6 +195,24 @@ mod tests {
     #[test]
     fn a_window_reads_as_reviewed() {
         insta::assert_snapshot!(shown(None, None).unwrap());
+    }
+
+    #[test]
+    fn fullness_is_told_where_the_stream_tells_it() {
+        assert!(!shown(None, None).unwrap().contains("as gg counts it"));
+        let told = STREAM.replace(
+            r#"{"type":"prompt","agentId":"agent-1","turn":2"#,
+            concat!(
+                r#"{"type":"context_breakdown","agentId":"agent-1","turn":2,"windowLimit":8000,"#,
+                r#""total":2600,"bands":{"system":1600}}"#,
+                "\n",
+                r#"{"type":"prompt","agentId":"agent-1","turn":2"#
+            ),
+        );
+        let page = render(&Analysis::read(told.as_bytes()).unwrap(), None, None).unwrap();
+        let line = "2,600 of 8,000 tokens of the window as gg counts it: with the tool schemas, \
+                    without the signal";
+        assert_eq!(page.lines().nth(1), Some(line));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
-pub use spend::{MessageFacts, Own, Spend, WindowView};
+pub use spend::{Fullness, MessageFacts, Own, Spend, WindowView};
 
 use crate::lines::{Damage, Line, lines};
 
@@ -148,6 +148,7 @@ impl Analysis {
                 self.spend.used(line, &usage);
             }
             "prompt" => self.spend.prompted(line, line.fields()?),
+            "context_breakdown" => self.spend.filled(line, line.fields()?),
             "context_message" => self.spend.logged(line, line.fields()?),
             "agent_spawned" => self.agents.spawned(line, line.fields()?),
             "agent_status" => self.agents.changed(line, line.fields()?),
