@@ -1,4 +1,5 @@
-//! One agent's window as the model saw it at one turn: by band, and what each item has cost.
+//! One agent's window as the model saw it at one turn: by band, and what each item has cost; where
+//! it is asked for, what each item says.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,16 +10,18 @@ use vocab::band::Band;
 use vocab::ids::AgentId;
 
 use super::{dollars, share};
-use crate::page::{columns, glimpse, one_line, plural, thousands};
+use crate::page::{columns, glimpse, lines, one_line, plural, thousands};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
 
-/// The page. Without an agent the first one is meant, without a turn its last.
+/// The page. Without an agent the first one is meant, without a turn its last. `whole` says
+/// whether the items' texts follow.
 pub(crate) fn render(
     analysis: &Analysis,
     agent: Option<&str>,
     turn: Option<u32>,
+    whole: bool,
 ) -> anyhow::Result<String> {
     let first = || analysis.agents.iter().next().map(|it| it.id.clone());
     let id = agent
@@ -41,7 +44,11 @@ pub(crate) fn render(
     let view = analysis.spend.window(&id, turn).with_context(|| {
         format!("agent `{id}` sent no request in turn {turn}; it did from {first} to {last}")
     })?;
-    Ok(page(&id, &view))
+    let mut page = page(&id, &view);
+    if whole {
+        page.extend(view.messages.iter().enumerate().map(text));
+    }
+    Ok(page)
 }
 
 fn page(agent: &AgentId, view: &WindowView) -> String {
@@ -168,6 +175,37 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
     ]
 }
 
+/// An item's text, calls and pictures, under a line that says which it is.
+fn text((place, own): (usize, &Own)) -> String {
+    let message = &own.message;
+    let label = message.label.as_deref();
+    let label = label.map(|it| format!(" [{}]", one_line(it)));
+    let mut text = format!(
+        "\n===== {place} {} {}{}\n",
+        one_line(&own.band),
+        one_line(&message.role),
+        label.unwrap_or_default()
+    );
+    if !message.content.is_empty() {
+        text.push_str(&lines(message.content.trim_end_matches('\n')));
+    }
+    for call in &message.tool_calls {
+        let (name, arguments) = (one_line(&call.name), one_line(&call.arguments));
+        writeln!(text, "-> {name} {arguments}").expect("a string takes any text");
+    }
+    for picture in &message.images {
+        writeln!(
+            text,
+            "[picture: {}, {}, {}]",
+            one_line(&picture.media_type),
+            plural(picture.bytes, "byte"),
+            plural(picture.tokens, "token")
+        )
+        .expect("a string takes any text");
+    }
+    text
+}
+
 #[expect(clippy::cast_sign_loss, reason = "a sum of shares of reported counts")]
 fn whole_tokens(tokens: f64) -> String {
     thousands(tokens.round() as u64)
@@ -189,7 +227,24 @@ mod tests {
 {"type":"usage","agentId":"agent-1","turn":2,"modelId":"a/b","tokens":{"uncachedInput":800,"cachedInput":1200},"cost":{"actual":0.002,"comparable":null}}"#;
 
     fn shown(agent: Option<&str>, turn: Option<u32>) -> anyhow::Result<String> {
-        render(&Analysis::read(STREAM.as_bytes()).unwrap(), agent, turn)
+        render(
+            &Analysis::read(STREAM.as_bytes()).unwrap(),
+            agent,
+            turn,
+            false,
+        )
+    }
+
+    #[test]
+    fn a_window_is_shown_whole_where_that_is_asked_for() {
+        let stream = STREAM.replace(
+            r#""content":"fn main() {}""#,
+            r#""content":"fn main() {\u001b[2J\n\tx\r\n}\n\n","images":[{"mediaType":"image/png","bytes":1,"tokens":255}]"#,
+        );
+        let analysis = Analysis::read(stream.as_bytes()).unwrap();
+        let short = render(&analysis, None, None, false).unwrap();
+        let page = render(&analysis, None, None, true).unwrap();
+        insta::assert_snapshot!(page.strip_prefix(&short).unwrap());
     }
 
     #[test]
@@ -209,7 +264,7 @@ mod tests {
                 r#"{"type":"prompt","agentId":"agent-1","turn":2"#
             ),
         );
-        let page = render(&Analysis::read(told.as_bytes()).unwrap(), None, None).unwrap();
+        let page = render(&Analysis::read(told.as_bytes()).unwrap(), None, None, false).unwrap();
         let line = "2,600 of 8,000 tokens of the window as gg counts it: with the tool schemas, \
                     without the signal";
         assert_eq!(page.lines().nth(1), Some(line));

@@ -23,7 +23,7 @@ use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
-pub use spend::{Fullness, MessageFacts, Own, Spend, WindowView};
+pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
 
 use crate::lines::{Damage, Line, lines};
 

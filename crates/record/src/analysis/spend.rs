@@ -82,6 +82,21 @@ pub struct MessageFacts {
     /// The calls it requests.
     #[serde(default)]
     pub tool_calls: Vec<CallFacts>,
+    /// Its pictures, described.
+    #[serde(default)]
+    pub images: Vec<PictureFacts>,
+}
+
+/// A picture a message carries; its bytes are in no stream.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PictureFacts {
+    /// What it is, as `image/png`.
+    pub media_type: String,
+    /// Its size, decoded.
+    pub bytes: u64,
+    /// What it counts for.
+    pub tokens: u64,
 }
 
 /// A call a message requests.
@@ -89,6 +104,9 @@ pub struct MessageFacts {
 pub struct CallFacts {
     /// The tool's name.
     pub name: String,
+    /// Its arguments, as JSON text.
+    #[serde(default)]
+    pub arguments: String,
 }
 
 /// Sums of a message.
