@@ -281,7 +281,7 @@ fn f57_a_pinned_specification_that_fills_the_window_ends_the_agent() {
 #[test]
 fn f62_a_window_that_tools_alone_fill_is_told_of_and_its_overflow_has_a_name() {
     let overflow = json!({ "error": { "code": 400, "message":
-        "This endpoint's maximum context length is 1000 tokens. However, you requested about 1200." } });
+        "This endpoint's maximum context length is 1000 tokens. You requested 1200." } });
     let launch = window(1_000).granting(compaction("handoff-summarization", 0.2, &json!({})), &[]);
     let run = Run::builder()
         .launch(launch)

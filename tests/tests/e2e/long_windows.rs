@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Gateway, Request};
+use tests::launch::Launch;
 use tests::run::Run;
 
 use crate::compaction::scratchpad;
@@ -30,15 +31,22 @@ fn turn(n: usize, real: usize) -> Answer {
     match n % 8 {
         0 => Answer::call("read_file", file(n)).and_call("read_file", file(n + 1)),
         1 => Answer::call("read_file", json!({ "path": format!("p{}.png", n % 3) }))
-            .and_call("shell", json!({ "command": format!("echo {n}; cat f{}.txt", n % FILES) }))
+            .and_call(
+                "shell",
+                json!({ "command": format!("echo {n}; cat f{}.txt", n % FILES) }),
+            )
             .and_call("read_file", file(n)),
         2 => Answer::call(
             "write_memory",
-            json!({ "name": format!("m{}", n / 8), "description": "d", "body": format!("Turn {n}.") }),
+            json!({ "name": format!("m{}", n / 8), "description": "d",
+                "body": format!("Turn {n}.") }),
         )
         .and_call("read_file", file(n)),
-        3 => Answer::call("add_task", json!({ "id": format!("t{n}"), "title": format!("Of turn {n}") }))
-            .and_call("read_file", file(n)),
+        3 => Answer::call(
+            "add_task",
+            json!({ "id": format!("t{n}"), "title": "To do." }),
+        )
+        .and_call("read_file", file(n)),
         4 => Answer::call("read_file", json!({ "path": "missing" })).and_call("read_file", file(n)),
         5 => Answer::call("complete_task", json!({ "id": format!("t{}", n - 2) }))
             .and_call("read_file", file(n)),
@@ -58,10 +66,16 @@ fn turn(n: usize, real: usize) -> Answer {
     }
 }
 
-fn session(strategy: &'static str) {
-    let mut launch = scratchpad(window(32_000))
+/// A root with everything that stands in a window or takes something out of it.
+fn launch(strategy: &str) -> Launch {
+    let tasks = json!({ "mode": "simple", "maxTasks": 0 });
+    let tools: &[&str] = match strategy {
+        "self-compaction" => &["compact"],
+        _ => &[],
+    };
+    scratchpad(window(32_000))
         .granting(
-            json!({ "id": "tasks", "enabled": true, "params": { "mode": "simple", "maxTasks": 0 } }),
+            json!({ "id": "tasks", "enabled": true, "params": tasks }),
             &["add_task", "complete_task"],
         )
         .granting(managed(40), &MANAGING)
@@ -70,58 +84,68 @@ fn session(strategy: &'static str) {
                 "params": { "images": true } }),
             &[],
         )
-        .set("/specFiles", json!(["spec.md", "p0.png"]));
-    let tools: &[&str] = if strategy == "self-compaction" {
-        &["compact"]
-    } else {
-        &[]
-    };
-    launch = launch.granting(
-        compaction(strategy, 0.25, &json!({ "maxRetries": 1 })),
-        tools,
-    );
-    let mut builder = Run::builder().launch(launch).file("spec.md", spec());
+        .set("/specFiles", json!(["spec.md", "p0.png"]))
+        .granting(
+            compaction(strategy, 0.25, &json!({ "maxRetries": 1 })),
+            tools,
+        )
+}
+
+/// What the agent answers where it is asked to compact, for the `n`th time.
+fn compacts(strategy: &str, n: usize) -> Answer {
+    let summary = format!("Summary {n}.");
+    match strategy {
+        "self-summarization" => Answer::text(summary),
+        "self-compaction" => Answer::call(
+            "compact",
+            json!({ "summary": summary, "files": ["f1.txt", "p1.png"] }),
+        ),
+        _ => Answer::call(
+            "update_memory",
+            json!({ "name": "m0", "description": "d", "body": summary }),
+        ),
+    }
+}
+
+/// What another model answers.
+fn summarizes(request: &Request, n: usize) -> Answer {
+    let summary = format!("Summary {n}.");
+    if request.json().get("tools").is_none() {
+        return Answer::text(summary);
+    }
+    Answer::call(
+        "compact",
+        json!({ "summary": summary, "files": ["f1.txt"] }),
+    )
+}
+
+#[track_caller]
+fn session(strategy: &'static str) {
+    let mut builder = Run::builder()
+        .launch(launch(strategy))
+        .file("spec.md", spec());
     for file in 0..FILES {
         builder = builder.file(&format!("f{file}.txt"), prose(file, 900));
     }
     for picture in 0..3 {
         builder = builder.file(&format!("p{picture}.png"), png(picture));
     }
-    let mut boundaries = 0;
-    let mut made = 0;
+    let (mut asked, mut made) = (0, 0);
+    let own = move |request: &Request, n: usize| {
+        if n + 1 >= TURNS {
+            return Answer::finish("All of it.");
+        }
+        if is_asked_to_compact(request) {
+            asked += 1;
+            return compacts(strategy, asked);
+        }
+        made += 1;
+        turn(made - 1, n + 1)
+    };
     let run = builder
         .gateway(Gateway::with_checker(
             Some(edited()),
-            by_turn(
-                move |request: &Request, n: usize| {
-                    if is_asked_to_compact(request) {
-                        boundaries += 1;
-                        return match strategy {
-                            "self-summarization" => Answer::text(format!("Summary {boundaries}.")),
-                            "self-compaction" => Answer::call(
-                                "compact",
-                                json!({ "summary": format!("Summary {boundaries}."), "files": ["f1.txt", "p1.png"] }),
-                            ),
-                            _ => Answer::call(
-                                "update_memory",
-                                json!({ "name": "m0", "description": "d", "body": format!("At boundary {boundaries}.") }),
-                            ),
-                        };
-                    }
-                    if n + 1 >= TURNS {
-                        return Answer::finish("All of it.");
-                    }
-                    made += 1;
-                    turn(made - 1, n + 1)
-                },
-                move |request: &Request, n: usize| {
-                    if request.json().get("tools").is_some() {
-                        Answer::call("compact", json!({ "summary": format!("Summary {n}."), "files": ["f1.txt"] }))
-                    } else {
-                        Answer::text(format!("Summary {n}."))
-                    }
-                },
-            ),
+            by_turn(own, summarizes),
         ))
         .run();
     run.ended(0, "completed");

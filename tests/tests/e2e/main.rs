@@ -10,6 +10,7 @@ mod autoload;
 mod bad_input;
 mod common;
 mod compaction;
+mod compaction_by_agent;
 mod compaction_failures;
 mod context_ablation;
 mod costs;

@@ -281,7 +281,7 @@ fn a_skill_that_was_read_outlives_every_compaction_under_its_heading() {
     let run = compaction::with_files(launch)
         .file(".gg/skills/release.md", skill("release", "Tag it."))
         .gateway(Gateway::with_checker(
-            edited(),
+            Some(edited()),
             by_turn(
                 |_, n| match n {
                     0 | 29 => read("release"),

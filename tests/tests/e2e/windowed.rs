@@ -86,6 +86,7 @@ pub(crate) fn breaks(run: &Run) -> Vec<String> {
     let mut before: Option<Vec<Value>> = None;
     for request in &requests {
         let mut now = request.messages();
+        now.iter_mut().for_each(unmarked);
         if let Some(before) = &before {
             let place = now.iter().zip(before).position(|(now, then)| now != then);
             let place = place.or_else(|| (now.len() < before.len()).then_some(now.len()));
@@ -108,6 +109,15 @@ pub(crate) fn breaks(run: &Run) -> Vec<String> {
     }
     assert_eq!(told.next(), None, "{}", run.describe());
     acts
+}
+
+/// Takes the cache marker off a message: it moves from request to request.
+fn unmarked(message: &mut Value) {
+    for part in message["content"].as_array_mut().into_iter().flatten() {
+        if let Some(part) = part.as_object_mut() {
+            part.shift_remove("cache_control");
+        }
+    }
 }
 
 /// The last message of a request that is no signal, as text.

@@ -191,7 +191,10 @@ impl Turns {
     /// A snapshot of every module it holds (06 §2.4); directly behind its surface.
     pub(super) async fn tell_holdings(&mut self) -> ControlFlow<LoopEnd> {
         if let Some(error) = self.held.unread.take() {
-            return self.rendered(0, Err(error));
+            return ControlFlow::Break(LoopEnd {
+                error: Some(format!("a manual does not render: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            });
         }
         if let Some(memories) = &self.held.memories {
             let ask = DescribeMemories {
