@@ -234,6 +234,10 @@ pub(crate) struct ShowArgs {
     /// The turn; omitted, with --agent: its last
     #[arg(long, value_name = "N")]
     pub(crate) turn: Option<u32>,
+
+    /// Of a window: every item whole, as the model read it
+    #[arg(long)]
+    pub(crate) text: bool,
 }
 
 /// `gg verify`.

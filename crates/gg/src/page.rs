@@ -51,6 +51,19 @@ pub(crate) fn prose(text: &str) -> String {
     text.trim_end().chars().map(shown).collect()
 }
 
+/// Somebody else's text with its lines and tabs as they are, the last line ended too, and what else
+/// is hidden in it escaped.
+pub(crate) fn lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 16);
+    for line in text.split('\n') {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let cells: Vec<_> = line.split('\t').map(one_line).collect();
+        shown.push_str(&cells.join("\t"));
+        shown.push('\n');
+    }
+    shown
+}
+
 /// The first characters of somebody else's prose.
 pub(crate) fn glimpse(text: &str, chars: usize) -> String {
     let text = text.trim_end();

@@ -38,9 +38,9 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
         let more = plural((analysis.damaged.len() - TOLD) as u64, "more line");
         output::complain(format_args!("gg: {name}: {more} left out"));
     }
-    let text = match (&args.agent, args.turn) {
-        (None, None) => overview::render(&analysis),
-        (agent, turn) => window::render(&analysis, agent.as_deref(), turn)?,
+    let text = match (&args.agent, args.turn, args.text) {
+        (None, None, false) => overview::render(&analysis),
+        (agent, turn, whole) => window::render(&analysis, agent.as_deref(), turn, whole)?,
     };
     output::print(&text)?;
     Ok(DONE)

@@ -24,7 +24,7 @@ use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
-pub use spend::{MessageFacts, Own, Spend, WindowView};
+pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
 pub use timing::{AgentTime, Timing};
 
 use crate::lines::{Damage, Line, lines};
@@ -152,6 +152,7 @@ impl Analysis {
                 self.spend.used(line, &usage);
             }
             "prompt" => self.spend.prompted(line, line.fields()?),
+            "context_breakdown" => self.spend.filled(line, line.fields()?),
             "context_message" => self.spend.logged(line, line.fields()?),
             "agent_spawned" => self.agents.spawned(line, line.fields()?),
             "agent_status" => self.agents.changed(line, line.fields()?),

@@ -138,6 +138,57 @@ fn a_message_is_billed_by_its_share_in_every_request_that_carried_it() {
 }
 
 #[test]
+fn equal_messages_of_a_request_are_items_of_their_own() {
+    let analysis = stream(&[
+        message(1, "user_prompt", 100),
+        message(2, "system", 50),
+        prompt(1, &[1, 2]),
+        usage(1, 150, json!(null), json!(null)),
+        prompt(2, &[1, 2, 2]),
+        usage(2, 200, json!(null), json!(null)),
+    ]);
+    let view = analysis.spend.window(&"agent-1".into(), 2).unwrap();
+    let billed: Vec<_> = view
+        .messages
+        .iter()
+        .map(|it| (it.billed_tokens, it.requests))
+        .collect();
+    assert_eq!(billed, [(200.0, 2), (100.0, 2), (50.0, 1)]);
+}
+
+#[test]
+fn a_superseded_block_is_history_and_fullness_is_the_turn_s_own() {
+    let fullness = |turn: u32, list: u64| {
+        let fields = json!({ "type": "context_breakdown", "windowLimit": 1_000, "total": 90 + list,
+                             "bands": { "system": 90, "task_list": list } });
+        of("agent-1", turn, fields)
+    };
+    let analysis = stream(&[
+        message(1, "task_list", 30),
+        message(2, "task_list", 40),
+        fullness(1, 30),
+        prompt(1, &[1]),
+        fullness(2, 30),
+        // The list went back to what it was.
+        prompt(2, &[1, 2, 1]),
+        fullness(3, 0),
+        prompt(3, &[1, 2, 1]),
+        prompt(4, &[1, 2]),
+    ]);
+    let window = |turn| analysis.spend.window(&"agent-1".into(), turn).unwrap();
+    let bands = |turn| -> Vec<String> {
+        let messages = window(turn).messages;
+        messages.into_iter().map(|it| it.band).collect()
+    };
+    assert_eq!(bands(1), ["task_list"]);
+    assert_eq!(bands(2), ["history", "history", "task_list"]);
+    assert_eq!(bands(3), ["history"; 3], "the list is empty");
+    assert_eq!(bands(4), ["history", "task_list"]);
+    assert_eq!(window(2).fullness.unwrap().total, 120);
+    assert!(window(4).fullness.is_none());
+}
+
+#[test]
 fn a_reply_that_was_discarded_pays_for_no_window() {
     let analysis = stream(&[
         message(1, "system", 100),
@@ -168,10 +219,12 @@ proptest! {
     #[test]
     fn what_messages_are_billed_sums_to_what_was_reported(
         sizes in proptest::collection::vec(1_u64..5_000, 1..8),
+        more in proptest::collection::vec(any::<proptest::sample::Index>(), 0..4),
         inputs in proptest::collection::vec(0_u64..100_000, 1..10),
     ) {
         let mut lines: Vec<_> = (0..).zip(&sizes).map(|(id, size)| message(id, "b", *size)).collect();
-        let ids: Vec<_> = (0..sizes.len() as u64).collect();
+        let mut ids: Vec<_> = (0..sizes.len() as u64).collect();
+        ids.extend(more.iter().map(|it| it.index(sizes.len()) as u64));
         for (turn, input) in (1..).zip(&inputs) {
             lines.push(prompt(turn, &ids));
             lines.push(usage(turn, *input, json!(null), json!(null)));
