@@ -77,11 +77,10 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
     let mut skills = Library::default();
     if let Some(dir) = &checked.loose.workspace_dir {
         if let Some(message) = unusable(dir) {
-            refusals.push(Refusal {
-                locus: "workspaceDir".to_owned(),
-                message,
-                hint: Some("give the absolute path of an existing directory".to_owned()),
-            });
+            refusals.push(
+                Refusal::new("workspaceDir", message)
+                    .with_hint("give the absolute path of an existing directory"),
+            );
         } else {
             let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
             skills = library;
@@ -90,21 +89,13 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
     }
     for (locus, template) in &checked.loose.system_prompts {
         if let Err(fault) = prompts::check_override(template) {
-            refusals.push(Refusal {
-                locus: locus.clone(),
-                message: format!("is no template: {fault}"),
-                hint: None,
-            });
+            refusals.push(Refusal::new(locus, format!("is no template: {fault}")));
         }
     }
     if !checked.loose.live_models.is_empty()
         && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
-        refusals.push(Refusal {
-            locus: "environment:".to_owned(),
-            message,
-            hint: None,
-        });
+        refusals.push(Refusal::new("environment:", message));
     }
     let mut scripts = HashMap::new();
     for model in &checked.loose.mock_models {
@@ -117,14 +108,14 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             Some(script) => {
                 scripts.insert(model.clone(), script);
             }
-            None => refusals.push(Refusal {
-                locus: format!("model `{model}`"),
-                message: "has no built-in script".to_owned(),
-                hint: Some(format!(
-                    "give one with --mock-script FILE, or bind one of: mock/{}",
-                    Script::built_in_names().join(", mock/")
-                )),
-            }),
+            None => refusals.push(
+                Refusal::new(format!("model `{model}`"), "has no built-in script").with_hint(
+                    format!(
+                        "give one with --mock-script FILE, or bind one of: mock/{}",
+                        Script::built_in_names().join(", mock/")
+                    ),
+                ),
+            ),
         }
     }
     match checked.launch {

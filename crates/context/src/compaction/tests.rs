@@ -1,3 +1,5 @@
+//! When a compaction is due, what satisfies it, what is refused meanwhile, and when it has failed.
+
 use CompactionStrategy::{
     HandoffSummarization, MemoryCompaction, SelfCompaction, SelfSummarization,
 };
