@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use config::Launch;
 use config::limits::Limits;
-use config::profile::LoopKnobs;
 use context::prompts;
 use context::window::working_window;
 use provider::openrouter::{Credential, Endpoint};
@@ -24,6 +23,7 @@ use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
 use vocab::ids::RoutingKey;
+use vocab::looping::Knobs;
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
 
@@ -301,7 +301,7 @@ fn armed(limits: &Limits) -> String {
 }
 
 /// The line that names the figures of the root's loop detector.
-fn watched(knobs: &LoopKnobs) -> String {
+fn watched(knobs: &Knobs) -> String {
     format!(
         "loop detection armed: windowWords {}, repeatThreshold {}, minOffenders {}, \
          minSaturatedRun {}, maxResponseChars {}",

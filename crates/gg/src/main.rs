@@ -14,6 +14,7 @@ mod human_log;
 mod output;
 mod page;
 mod show;
+mod study;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -27,9 +27,9 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 use vocab::ids::ProviderName;
+use vocab::looping::Knobs;
 
 use crate::fault::{Fault, excerpt};
-use crate::looping::Knobs;
 use crate::reading::Reading;
 use crate::reply::Reply;
 use crate::request::Body;

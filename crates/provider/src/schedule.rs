@@ -8,7 +8,7 @@
 
 use std::time::{Duration, SystemTime};
 
-pub use crate::fault::Fault;
+use crate::fault::Fault;
 
 /// The longest wait that is ever begun.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(600);

@@ -24,8 +24,8 @@ use vocab::usage::{Cost, Figure, Tokens};
 use crate::summary::Summary;
 
 pub use held::{
-    ArchiveRow, ArchiveState, MemoryLimits, MemoryRevision, MemoryRow, MemoryState, MemoryTotals,
-    SkillRow, SkillsState, TaskRow, TaskStatus, TasksState,
+    ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
+    SkillsState, TaskRow, TaskStatus, TasksState,
 };
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};

@@ -13,6 +13,7 @@ pub mod credential;
 pub mod failure;
 pub mod ids;
 pub mod knowledge;
+pub mod looping;
 pub mod message;
 pub mod operations;
 pub mod outcome;

@@ -7,7 +7,6 @@ use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
 use context::modules::{ModuleKind, RosterRow};
 use context::prompts::{CompactionSection, ManagedSection, ReadFile, Shell, SystemContext};
-use provider::looping::Knobs;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -41,13 +40,7 @@ pub(crate) fn call_settings(profile: &Profile) -> CallSettings {
             PromptCacheTtl::Default => CacheLifetime::Default,
             PromptCacheTtl::Extended => CacheLifetime::Extended,
         },
-        knobs: profile.loop_knobs().map(|knobs| Knobs {
-            window_words: knobs.window_words,
-            repeat_threshold: knobs.repeat_threshold,
-            min_offenders: knobs.min_offenders,
-            min_saturated_run: knobs.min_saturated_run,
-            max_response_chars: knobs.max_response_chars,
-        }),
+        knobs: profile.loop_knobs(),
     }
 }
 

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use provider::looping::Knobs;
 use provider::mock::Script;
 use provider::openrouter::AttemptLimits;
 use provider::request::{ModelRequest, Thread, ToolChoice, toolset};
@@ -14,6 +13,7 @@ use record::mask::Mask;
 use record::summary::Conclusion;
 use serde_json::{Value, json};
 use vocab::ids::ProviderName;
+use vocab::looping::Knobs;
 use vocab::outcome::{EndStatus, ErrorType};
 
 use super::*;

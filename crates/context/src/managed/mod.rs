@@ -1,9 +1,9 @@
 //! How an agent frees its own window: evicting file views, archiving turns (02 §7.2).
 //!
-//! Arguments are read here, the edits are the window's, and the results are worded in `results`.
+//! Arguments are read here, the edits are the window's, and the results are worded in `answers`.
 //! What is stored of an archived turn, and searching it, is the archive module's.
 
-mod results;
+mod answers;
 
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::Role;
@@ -17,7 +17,7 @@ use crate::reframe::reframed;
 use crate::tokens;
 use crate::window::{Archived, Evicted, TurnRange, Window};
 
-pub use results::{archived_text, compacting_text, evicted_text, found_text, turns_text};
+pub use answers::{archived_text, compacting_text, evicted_text, found_text, turns_text};
 
 /// Reads the arguments of `evict_file_view`: a path, or none for all file views.
 ///
@@ -118,7 +118,7 @@ pub fn turn_header(turn: u32, tokens: u64) -> String {
     if turn == 0 {
         return String::new();
     }
-    format!("Turn #{turn}\n{} tokens\n----\n", results::grouped(tokens))
+    format!("Turn #{turn}\n{} tokens\n----\n", answers::grouped(tokens))
 }
 
 /// A result without the lines that [`turn_header`] put ahead of it; `None` where it has none.

@@ -1,7 +1,7 @@
 //! What a recorded stream comes to when it is read again: who took part, what the providers'
-//! caches were worth, and what each message of a window has cost.
+//! caches were worth, what each message of a window has cost, and where the agents' time went.
 //!
-//! [`Analysis`] takes the lines of one stream in order and keeps three folds of them. It reads as
+//! [`Analysis`] takes the lines of one stream in order and keeps four folds of them. It reads as
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
 //!
@@ -13,6 +13,7 @@
 mod agents;
 mod cache;
 mod spend;
+mod timing;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -24,6 +25,7 @@ use vocab::usage::{Cost, Tokens};
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
 pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
+pub use timing::{AgentTime, Timing};
 
 use crate::lines::{Damage, Line, lines};
 
@@ -40,6 +42,8 @@ pub struct Analysis {
     pub cache: CacheTruth,
     /// What each message has cost.
     pub spend: Spend,
+    /// Where the agents spent their time.
+    pub timing: Timing,
     /// Lines that are no event, or whose fields cannot be read.
     pub damaged: Vec<Damage>,
 }
@@ -157,7 +161,7 @@ impl Analysis {
             "prefix_broken" => self.cache.broke(line, line.fields()?),
             _ => {}
         }
-        Ok(())
+        self.timing.take(line)
     }
 }
 

@@ -3,6 +3,7 @@
 mod good;
 mod held;
 mod providers;
+mod recorded;
 
 use serde_json::{Value, json};
 
