@@ -12,7 +12,7 @@ use vocab::tools::{Definition, ToolName, Variants, definition};
 use super::{Answer, CompactionStrategy, read_compact};
 use crate::prompts::{self, PromptError};
 use crate::reframe::{SUMMARY, heading};
-use crate::window::{Item, Window};
+use crate::window::{BlockKind, Item, Window};
 
 /// What a summarizer is asked.
 #[derive(Clone, Debug)]
@@ -41,10 +41,12 @@ pub fn ask(window: &Window, strategy: CompactionStrategy, sees: bool) -> Result<
     let mut messages = vec![Message::System {
         text: prompts::handoff_system()?.into(),
     }];
-    let told = window
-        .items()
-        .iter()
-        .filter(|item| !matches!(item.band, Band::Skill | Band::Memory));
+    // What memories once said is no more told than what they say: the agent keeps them.
+    let kept = |item: &Item| {
+        matches!(item.band, Band::Skill | Band::Memory)
+            || item.was_block == Some(BlockKind::Memories)
+    };
+    let told = window.items().iter().filter(|item| !kept(item));
     for item in told {
         messages.push(retold(item, sees)?);
     }
@@ -194,6 +196,22 @@ mod tests {
         assert_eq!(ask.messages[3].images().len(), 1);
         assert!(ask.tools.is_empty());
         assert!(!told.last().unwrap().contains("compact`"));
+    }
+
+    #[test]
+    fn memories_are_told_neither_as_they_are_nor_as_they_were() {
+        let mut window = window();
+        for (turn, text) in (2..).zip(["memories then", "memories now"]) {
+            window.refresh_block(BlockKind::Memories, Some(text.into()), turn);
+        }
+        window.strip_pictures(prompts::picture_removed).unwrap();
+        let ask = ask(&window, CompactionStrategy::HandoffSummarization, true).unwrap();
+        assert!(
+            ask.messages
+                .iter()
+                .all(|it| !it.text().contains("memories "))
+        );
+        assert_eq!(ask.messages.len(), 6);
     }
 
     #[test]

@@ -61,6 +61,7 @@ impl Window {
         }
         if let Some(kind) = item.block.take() {
             self.blocks[kind as usize] = None;
+            item.was_block = Some(kind);
         }
         if !item.is_ephemeral() {
             self.ephemeral += 1;

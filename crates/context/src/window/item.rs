@@ -116,6 +116,7 @@ impl From<NewItem> for Item {
             tokens: new.tokens,
             sent: false,
             block: None,
+            was_block: None,
         }
     }
 }
@@ -143,6 +144,8 @@ pub struct Item {
     pub(super) sent: bool,
     /// The module whose live block it is.
     pub(super) block: Option<BlockKind>,
+    /// The module whose block it was, where a newer one superseded it.
+    pub(crate) was_block: Option<BlockKind>,
 }
 
 impl Item {
