@@ -68,6 +68,16 @@ pub enum PromptError {
     },
 }
 
+impl PromptError {
+    /// The same, met so many lines further down.
+    fn moved(mut self, lines: usize) -> Self {
+        match &mut self {
+            Self::Parse { line, .. } | Self::Render { line, .. } => *line += lines,
+        }
+        self
+    }
+}
+
 /// Renders the system prompt of a tool-calling agent: the operator's custom instructions as
 /// written, then gg's template or the one that replaces it.
 pub fn system(
