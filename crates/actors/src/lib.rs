@@ -8,6 +8,8 @@
 //! across a suspension; every stored waiter has two wakers, its condition and the run's stop.
 
 pub mod agent;
+#[cfg(test)]
+mod buffer;
 pub mod clock;
 pub mod flow;
 mod late_prices;

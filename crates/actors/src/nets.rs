@@ -4,32 +4,19 @@
 //! the session ends by itself, with one outcome for its agent, as gg's defect.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use provider::mock::Script;
 use serde_json::{Value, json};
 use vocab::outcome::EndStatus;
 
+use crate::buffer::Buffer;
 use crate::launch::{self, Build, Surroundings};
 use crate::panics::tripping;
 use crate::run::{self, RunOptions, RunReport};
 use crate::telemetry::Outputs;
-
-#[derive(Clone, Default)]
-struct Buffer(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A session that was played.
 pub(crate) struct Played {

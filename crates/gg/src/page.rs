@@ -1,26 +1,14 @@
-//! Figures, texts and columns as a person reads them in a terminal.
+//! Counts, texts and columns as a person reads them in a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use vocab::figures::grouped;
 
 use provider::fault::is_hidden;
 
-/// A figure with a comma at each thousand.
-pub(crate) fn thousands(figure: u64) -> String {
-    let digits = figure.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A count with its noun.
 pub(crate) fn plural(count: u64, noun: &str) -> String {
-    let figure = thousands(count);
+    let figure = grouped(count);
     match count {
         1 => format!("{figure} {noun}"),
         _ => format!("{figure} {noun}s"),
@@ -106,12 +94,6 @@ pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize]) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn figures_are_grouped() {
-        let figures = [0, 999, 1_000, 1_234_567].map(thousands);
-        assert_eq!(figures, ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn one_thing_is_singular() {

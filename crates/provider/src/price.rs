@@ -80,7 +80,11 @@ impl UsageReport {
         let (_, _, reasoning) = details(fields.completion_tokens_details).unwrap_or_default();
         let cached = cached.or_else(|| fields.prompt_cache_hit_tokens.and_then(number));
         let mut absurd = false;
-        let mut count = |figure: Option<f64>| figure.and_then(|figure| tokens(figure, &mut absurd));
+        let mut count = |figure: Option<f64>| {
+            let count = figure.map(tokens);
+            absurd |= count == Some(None);
+            count.flatten()
+        };
         let mut report = Self {
             wire: Arc::from(wire.to_owned()),
             prompt: count(fields.prompt_tokens.and_then(number)),
@@ -112,17 +116,13 @@ pub(crate) fn is_price(usd: f64) -> bool {
     (0.0..=1e9).contains(&usd)
 }
 
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "negative figures were sorted out before"
-)]
-fn tokens(figure: f64, absurd: &mut bool) -> Option<u64> {
+/// A count of tokens; `None` where a figure can be none.
+#[expect(clippy::cast_sign_loss, reason = "negative figures are sorted out")]
+pub(crate) fn tokens(figure: f64) -> Option<u64> {
     // Above 2^53 a count is not exact any more, and no exchange is that large.
-    if !(0.0..=9_007_199_254_740_992.0).contains(&figure) {
-        *absurd = true;
-        return None;
-    }
-    Some(figure as u64)
+    (0.0..=9_007_199_254_740_992.0)
+        .contains(&figure)
+        .then_some(figure as u64)
 }
 
 /// A report in gg's own classes.

@@ -20,7 +20,7 @@ pub use calls::unique_ids;
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
 use vocab::looping::Knobs;
-use vocab::message::{Reasoning, ReasoningItem, ToolCall};
+use vocab::message::{Message, Reasoning, ReasoningItem, ToolCall};
 
 use self::calls::Calls;
 use self::chunk::{CallDelta, Choice, Chunk, Delta};
@@ -55,6 +55,15 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The message it is in a window. Whoever was asked made its reasoning, where it names nobody.
+    pub fn message(&self, asked: Option<&ProviderName>) -> Message {
+        Message::Assistant {
+            text: self.text.clone(),
+            calls: self.calls.clone(),
+            reasoning: self.reasoning_for(asked),
+        }
+    }
+
     /// What it reasoned, as its message keeps it to be sent back; `None` where that is nothing.
     /// Whoever was asked made it, where the reply names nobody.
     pub fn reasoning_for(&self, asked: Option<&ProviderName>) -> Option<Arc<Reasoning>> {

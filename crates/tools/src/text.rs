@@ -58,19 +58,6 @@ pub(crate) fn head(text: &str, chars: usize) -> (&str, usize) {
     }
 }
 
-/// A number with a comma at each thousand.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,12 +89,5 @@ mod tests {
         assert_eq!(&"a\nb\nc\n"[last_lines("a\nb\nc\n", 2)..], "b\nc\n");
         assert_eq!(&"a\nb\nc"[last_lines("a\nb\nc", 2)..], "b\nc");
         assert_eq!(last_lines("a\nb", 5), 0);
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1_234), "1,234");
-        assert_eq!(grouped(123_456_789), "123,456,789");
     }
 }

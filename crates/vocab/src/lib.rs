@@ -11,6 +11,7 @@ pub mod candidate;
 pub mod capability;
 pub mod credential;
 pub mod failure;
+pub mod figures;
 pub mod ids;
 pub mod knowledge;
 pub mod looping;

@@ -5,7 +5,7 @@ use tests::gateway::{Answer, Gateway, Request};
 use tests::launch::{Launch, MODEL};
 use tests::run::{Builder, Run};
 
-use crate::compaction::read;
+use crate::compaction::reads;
 use crate::windowed::{breaks, by_turn, compaction, edited, own_requests, prose, texts, window};
 
 fn png() -> Vec<u8> {
@@ -146,16 +146,7 @@ fn a_compaction_keeps_what_is_locked_and_sweeps_what_is_not() {
         let run = builder
             .gateway(Gateway::with_checker(
                 Some(edited()),
-                by_turn(
-                    |_, n| {
-                        if n < 20 {
-                            read(n)
-                        } else {
-                            Answer::finish("Done.")
-                        }
-                    },
-                    |_, _| Answer::text("S"),
-                ),
+                by_turn(reads(20), |_, _| Answer::text("S")),
             ))
             .run();
         run.ended(0, "completed");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::gateway::{Answer, Reply, Request, Responder, script};
+use tests::gateway::{Answer, Reply, Request, Responder, content_text, script};
 use tests::run::Run;
 
 /// How long anything may take before it counts as never.
@@ -99,4 +99,14 @@ pub(crate) fn provider_faults(run: &Run) -> Vec<[&str; 2]> {
         .into_iter()
         .map(|event| ["kind", "provider"].map(|field| event[field].as_str().unwrap_or("")))
         .collect()
+}
+
+/// The messages of the last request that begin with a block's heading, in order.
+pub(crate) fn blocks(run: &Run, heading: &str) -> Vec<String> {
+    let requests = run.gateway.as_ref().unwrap().requests();
+    let messages = requests.last().unwrap().messages();
+    let texts = messages
+        .iter()
+        .map(|message| content_text(&message["content"]));
+    texts.filter(|text| text.starts_with(heading)).collect()
 }

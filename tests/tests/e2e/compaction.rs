@@ -27,6 +27,17 @@ pub(crate) fn read(n: usize) -> Answer {
     Answer::call("read_file", json!({ "path": format!("f{}.txt", n % 20) }))
 }
 
+/// Reads such files for so many turns, and then finishes.
+pub(crate) fn reads(turns: usize) -> impl FnMut(&Request, usize) -> Answer + Send + 'static {
+    move |_, n| {
+        if n < turns {
+            read(n)
+        } else {
+            Answer::finish("Done.")
+        }
+    }
+}
+
 /// A run in a workspace of twenty such files.
 pub(crate) fn with_files(launch: Launch) -> Builder {
     (0..20).fold(Run::builder().launch(launch), |builder, file| {
@@ -81,16 +92,7 @@ fn a_handoff_summarizes_between_turns_and_is_offered_no_tool() {
     let run = with_files(launch("handoff-summarization", &json!({})))
         .gateway(Gateway::with_checker(
             Some(edited()),
-            by_turn(
-                |_, n| {
-                    if n < 30 {
-                        read(n)
-                    } else {
-                        Answer::finish("Done.")
-                    }
-                },
-                |_, n| Answer::text(format!("Summary {n}.")),
-            ),
+            by_turn(reads(30), |_, n| Answer::text(format!("Summary {n}."))),
         ))
         .run();
     relieved(&run, "handoff-summarization");
@@ -150,23 +152,14 @@ fn another_model_compacts_by_the_one_call_it_is_offered_and_names_files() {
     let run = with_files(launch)
         .gateway(Gateway::with_checker(
             Some(edited()),
-            by_turn(
-                |_, n| {
-                    if n < 30 {
-                        read(n)
-                    } else {
-                        Answer::finish("Done.")
-                    }
-                },
-                |_, n| {
-                    Answer::call(
-                        "compact",
-                        json!({ "summary": format!("Compacted {n}."),
+            by_turn(reads(30), |_, n| {
+                Answer::call(
+                    "compact",
+                    json!({ "summary": format!("Compacted {n}."),
                             "files": ["f3.txt", "gone.txt"] }),
-                    )
-                    .served_by(Some("Bolt"))
-                },
-            ),
+                )
+                .served_by(Some("Bolt"))
+            }),
         ))
         .run();
     relieved(&run, "handoff-compaction");

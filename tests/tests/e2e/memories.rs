@@ -3,11 +3,11 @@
 //! What a second holder of a store sees is shown in `actors`, where there can be one.
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, content_text};
+use tests::gateway::Answer;
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::common::{failed, result_text, turns};
+use crate::common::{blocks, failed, result_text, turns};
 
 /// The calls of a strategy.
 pub(crate) fn tools(strategy: &str) -> &'static [&'static str] {
@@ -50,18 +50,6 @@ fn memory(name: &str, body: &str) -> Value {
     json!({ "name": name, "description": format!("about {name}"), "body": body })
 }
 
-/// The messages that begin as the block does, in order, of the last request.
-fn blocks(run: &Run) -> Vec<String> {
-    let requests = run.gateway.as_ref().unwrap().requests();
-    let messages = requests.last().unwrap().messages();
-    let texts = messages
-        .iter()
-        .map(|message| content_text(&message["content"]));
-    texts
-        .filter(|text| text.starts_with("# Your memories"))
-        .collect()
-}
-
 #[test]
 fn a_scratchpad_stands_in_the_window_whole() {
     let run = play(
@@ -76,7 +64,7 @@ fn a_scratchpad_stands_in_the_window_whole() {
     );
     run.ended(0, "completed");
     assert_eq!(
-        blocks(&run),
+        blocks(&run, "# Your memories"),
         [
             "# Your memories\n\n## `build` — about build\n\nmake\nmake check",
             "# Your memories\n\n## `build` — about build\n\njust",
@@ -167,7 +155,7 @@ fn an_index_stands_in_the_window_and_bodies_are_read() {
     run.ended(0, "completed");
     // An edit changes no line of the index, so the block is the one that stands.
     assert_eq!(
-        blocks(&run),
+        blocks(&run, "# Your memories"),
         ["# Your memories\n\n- `api` — about api\n- `build` — about build"]
     );
     assert_eq!(result_text(&run, 2), "use make");
@@ -191,7 +179,7 @@ fn what_is_searched_stands_in_no_window() {
         ],
     );
     run.ended(0, "completed");
-    assert_eq!(blocks(&run), [""; 0]);
+    assert_eq!(blocks(&run, "# Your memories"), [""; 0]);
     assert_eq!(result_text(&run, 2), "- `build`\n  use MAKE");
     let searched = run.results("search_memories");
     failed(&run, searched[1], "invalid-argument", &["keywords"]);

@@ -1,11 +1,11 @@
 //! Tasks: one agent's list, its block in the window, and what the record says of both (02 §8).
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, content_text};
+use tests::gateway::Answer;
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::common::{failed, result_text, turns};
+use crate::common::{blocks, failed, result_text, turns};
 
 /// The calls of the family.
 pub(crate) const TOOLS: [&str; 5] = [
@@ -30,18 +30,6 @@ fn play(mode: &str, max: u64, answers: impl IntoIterator<Item = Answer>) -> Run 
 
 fn add(id: &str) -> Answer {
     Answer::call("add_task", json!({ "id": id, "title": format!("Do {id}") }))
-}
-
-/// The messages that begin as the list's block does, in order, of the last request.
-fn blocks(run: &Run) -> Vec<String> {
-    let requests = run.gateway.as_ref().unwrap().requests();
-    let messages = requests.last().unwrap().messages();
-    let texts = messages
-        .iter()
-        .map(|message| content_text(&message["content"]));
-    texts
-        .filter(|text| text.starts_with("# Your tasks"))
-        .collect()
 }
 
 /// The ids and states of a snapshot.
@@ -87,7 +75,7 @@ fn a_list_is_kept_shown_and_recorded() {
     assert_eq!(result_text(&run, 4), "`read` is done; now ready: `write`");
     // The turn that changed nothing put no block into the window.
     assert_eq!(
-        blocks(&run),
+        blocks(&run, "# Your tasks"),
         [
             "# Your tasks\n\n- [ ] `read` (pending) — Read it  [ready]\n  All\n  of it\n\
              - [ ] `write` (pending) — Write it  [blocked by `read`]",
@@ -149,7 +137,7 @@ fn what_is_refused_changes_nothing() {
     );
     let states = run.events("tasks_state");
     assert_eq!(states.len(), 3);
-    assert_eq!(blocks(&run).len(), 1);
+    assert_eq!(blocks(&run, "# Your tasks").len(), 1);
 }
 
 #[test]
@@ -167,7 +155,7 @@ fn issues_mode_asks_for_its_sections_and_shows_them() {
         &["inScope", "outOfScope", "completionCriteria"],
     );
     assert_eq!(
-        blocks(&run),
+        blocks(&run, "# Your tasks"),
         [
             "# Your tasks\n\n- [ ] `a` (pending) — Do a  [ready]\n  In scope:\n    This\n  \
           Out of scope:\n    That\n  Done when:\n    It works"
@@ -186,7 +174,7 @@ fn a_long_list_that_is_worked_off_stays_a_prefix_all_the_way() {
     let run = play("simple", 0, answers);
     run.ended(0, "completed");
     assert_eq!(run.events("prefix_broken").len(), 0);
-    let blocks = blocks(&run);
+    let blocks = blocks(&run, "# Your tasks");
     assert_eq!(blocks.len(), 2 * TASKS);
     assert_eq!(blocks[2 * TASKS - 1].matches("- [x]").count(), TASKS);
 }

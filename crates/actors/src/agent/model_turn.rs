@@ -229,11 +229,7 @@ impl Turns {
         let accounted = self.account(reply.usage.as_ref(), estimate);
         let size = size(&reply, accounted.as_ref());
         // One message, held by the window and on its way to the journal.
-        let message = Arc::new(Message::Assistant {
-            text: reply.text.clone(),
-            calls: reply.calls.clone(),
-            reasoning: reply.reasoning_for(asked.as_ref()),
-        });
+        let message = Arc::new(reply.message(asked.as_ref()));
         self.keep(Entry::ModelIo {
             request: RequestRecord {
                 provider: asked,

@@ -166,11 +166,7 @@ impl Turns {
     ) -> Summarized {
         let Completion { reply, asked, .. } = completion;
         let (tokens, cost) = self.priced(&summarizer.model, reply.usage.as_ref(), estimate(&reply));
-        let message = Arc::new(Message::Assistant {
-            text: reply.text.clone(),
-            calls: reply.calls.clone(),
-            reasoning: reply.reasoning_for(asked.as_ref()),
-        });
+        let message = Arc::new(reply.message(asked.as_ref()));
         self.keep(Entry::ModelIo {
             request: RequestRecord {
                 provider: asked,

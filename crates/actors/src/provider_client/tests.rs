@@ -1,8 +1,7 @@
 //! Calls of several agents at one client: what one learns, all know.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use provider::mock::Script;
@@ -17,23 +16,10 @@ use vocab::looping::Knobs;
 use vocab::outcome::{EndStatus, ErrorType};
 
 use super::*;
+use crate::buffer::Buffer;
 use crate::messages::Conclude;
 use crate::stop::StopSwitch;
 use crate::telemetry::Outputs;
-
-#[derive(Clone, Default)]
-struct Buffer(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A client of a scripted model with two candidates, and what it tells.
 struct Stage {

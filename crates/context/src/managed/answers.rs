@@ -5,6 +5,7 @@
     reason = "results are short, and `write!` into a String fails in no way worth a branch"
 )]
 
+use vocab::figures::grouped;
 use vocab::tools::MAX_COMPACT_FILES;
 
 use crate::compaction::CompactCall;
@@ -138,19 +139,6 @@ fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A whole number with its thousands set apart by commas.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,17 +208,5 @@ mod tests {
             found_text(&archive.search("absent")),
             "nothing in the archive holds that"
         );
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (123_456, "123,456"),
-        ] {
-            assert_eq!(grouped(number), text);
-        }
     }
 }

@@ -6,6 +6,7 @@
 mod answers;
 
 use vocab::failure::{Failure, FailureClass};
+use vocab::figures::grouped;
 use vocab::message::Role;
 use vocab::tools::{MAX_ARCHIVE_RANGES, ToolName};
 
@@ -118,7 +119,7 @@ pub fn turn_header(turn: u32, tokens: u64) -> String {
     if turn == 0 {
         return String::new();
     }
-    format!("Turn #{turn}\n{} tokens\n----\n", answers::grouped(tokens))
+    format!("Turn #{turn}\n{} tokens\n----\n", grouped(tokens))
 }
 
 /// A result without the lines that [`turn_header`] put ahead of it; `None` where it has none.

@@ -10,11 +10,12 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use vocab::figures::grouped;
 
 use serde_json::Value;
 
 use crate::output;
-use crate::page::{glimpse, prose, thousands};
+use crate::page::{glimpse, prose};
 
 /// Lines shown of what a command printed or a search found.
 const SHOWN_LINES: usize = 8;
@@ -262,13 +263,13 @@ fn spent(tokens: &Value, cost: &Value) -> String {
 fn amounts(input: u64, cached: u64, output: u64, cost: Option<f64>) -> String {
     let cached = match cached {
         0 => String::new(),
-        cached => format!(" ({} from the cache)", thousands(cached)),
+        cached => format!(" ({} from the cache)", grouped(cached)),
     };
     let cost = cost.map_or_else(|| "no price".to_owned(), |cost| format!("${cost:.4}"));
     format!(
         "{} tokens in{cached}, {} out, {cost}",
-        thousands(input),
-        thousands(output)
+        grouped(input),
+        grouped(output)
     )
 }
 

@@ -1,11 +1,12 @@
 //! A whole run: its agents, what the providers' caches were worth, what broke a prefix.
 
 use std::fmt::Write as _;
+use vocab::figures::grouped;
 
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
 use super::{dollars, share};
-use crate::page::{columns, one_line, plural, thousands};
+use crate::page::{columns, one_line, plural};
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {
@@ -53,7 +54,7 @@ fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
 }
 
 fn agent(agent: &AgentFacts) -> Vec<String> {
-    let figure = |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), thousands);
+    let figure = |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), grouped);
     vec![
         agent.id.to_string(),
         agent
@@ -66,7 +67,7 @@ fn agent(agent: &AgentFacts) -> Vec<String> {
             .as_ref()
             .map(ToString::to_string)
             .unwrap_or_default(),
-        thousands(agent.turns),
+        grouped(agent.turns),
         figure(agent.tokens.input()),
         figure(agent.tokens.cached_input),
         figure(agent.tokens.completion()),
@@ -80,12 +81,12 @@ fn cache(analysis: &Analysis, row: &CacheRow) -> Vec<String> {
         Lost::Usd(usd) => dollars(Some(usd)),
         Lost::Unpriced => format!(
             "{} tokens (no list price)",
-            thousands(row.expected.saturating_sub(row.got))
+            grouped(row.expected.saturating_sub(row.got))
         ),
     };
     let calls = match row.unreported {
-        0 => thousands(row.calls),
-        silent => format!("{} ({silent} unreported)", thousands(row.calls)),
+        0 => grouped(row.calls),
+        silent => format!("{} ({silent} unreported)", grouped(row.calls)),
     };
     vec![
         row.agent.to_string(),
@@ -97,10 +98,10 @@ fn cache(analysis: &Analysis, row: &CacheRow) -> Vec<String> {
             .map(ToString::to_string)
             .unwrap_or_default(),
         calls,
-        thousands(row.expected),
-        thousands(row.got),
+        grouped(row.expected),
+        grouped(row.got),
         share(row.got as f64, row.expected as f64),
-        thousands(row.misses),
+        grouped(row.misses),
         lost,
     ]
 }
@@ -116,8 +117,8 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
         format!(
             "at message {}, byte {}: {} tokens to pay for again",
             broken.message,
-            thousands(broken.byte),
-            thousands(broken.lost_tokens)
+            grouped(broken.byte),
+            grouped(broken.lost_tokens)
         ),
     ]
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use vocab::figures::grouped;
 
 use anyhow::Context as _;
 use record::analysis::{Analysis, Own, WindowView};
@@ -10,7 +11,7 @@ use vocab::band::Band;
 use vocab::ids::AgentId;
 
 use super::{dollars, share};
-use crate::page::{columns, glimpse, lines, one_line, plural, thousands};
+use crate::page::{columns, glimpse, lines, one_line, plural};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
@@ -62,7 +63,7 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         plural(estimated, "token")
     );
     if let Some(input) = view.input {
-        write!(text, ", {} as reported", thousands(input)).expect("a string takes any text");
+        write!(text, ", {} as reported", grouped(input)).expect("a string takes any text");
     }
     if view.cost.is_some() {
         let cost = dollars(view.cost);
@@ -73,7 +74,7 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         writeln!(
             text,
             "{} of {} of the window as gg counts it: with the tool schemas, without the signal",
-            thousands(fullness.total),
+            grouped(fullness.total),
             plural(fullness.window_limit, "token")
         )
         .expect("a string takes any text");
@@ -136,8 +137,8 @@ fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
     let row = |((_, band), (items, tokens, billed, usd)): ((usize, &str), (u64, u64, f64, f64))| {
         vec![
             band.to_owned(),
-            thousands(items),
-            thousands(tokens),
+            grouped(items),
+            grouped(tokens),
             share(tokens as f64, whole as f64),
             whole_tokens(billed),
             dollars(Some(usd)),
@@ -167,8 +168,8 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
         place.to_string(),
         own.band.clone(),
         message.role.clone(),
-        thousands(message.tokens),
-        thousands(own.requests),
+        grouped(message.tokens),
+        grouped(own.requests),
         whole_tokens(own.billed_tokens),
         dollars(Some(own.billed_usd)),
         what.join(" "),
@@ -208,7 +209,7 @@ fn text((place, own): (usize, &Own)) -> String {
 
 #[expect(clippy::cast_sign_loss, reason = "a sum of shares of reported counts")]
 fn whole_tokens(tokens: f64) -> String {
-    thousands(tokens.round() as u64)
+    grouped(tokens.round() as u64)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! A study as a table: one row a variation, medians over its repeats.
 
 use std::fmt::Write as _;
+use vocab::figures::grouped;
 
 use serde_json::Value;
 
 use super::combine::{Combination, Spread};
 use super::plan::{Variable, short, shown};
-use crate::page::{columns, glimpse, plural, thousands};
+use crate::page::{columns, glimpse, plural};
 
 /// Characters of a value before it is cut.
 const GLIMPSE: usize = 40;
@@ -54,7 +55,7 @@ pub(crate) fn render(variables: &[Variable], combinations: &[Combination]) -> St
 
 fn row(of: &Combination) -> Vec<String> {
     let mut cells: Vec<String> = of.variation.values().map(value).collect();
-    let count = |spread: Option<Spread>| median(spread, |it| thousands(whole(it)));
+    let count = |spread: Option<Spread>| median(spread, |it| grouped(whole(it)));
     cells.extend([
         match of.missing {
             0 => of.runs.to_string(),
@@ -72,7 +73,7 @@ fn row(of: &Combination) -> Vec<String> {
         median(of.cost, dollars),
         of.endings
             .iter()
-            .map(|(ending, count)| format!("{} {ending}", thousands(*count)))
+            .map(|(ending, count)| format!("{} {ending}", grouped(*count)))
             .collect::<Vec<_>>()
             .join(", "),
     ]);

@@ -15,7 +15,7 @@ use vocab::ids::{GenerationId, ProviderName};
 
 use super::{Endpoint, REFUSAL_BYTES, after, innermost};
 use crate::fault::{Fault, excerpt};
-use crate::price::{is_price, number};
+use crate::price::{self, is_price, number};
 
 /// The wait before the second question; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -181,13 +181,8 @@ fn read(body: &[u8]) -> Option<Generation> {
     })
 }
 
-#[expect(clippy::cast_sign_loss, reason = "negative figures are sorted out")]
 fn tokens(raw: Option<&RawValue>) -> Option<u64> {
-    // Above 2^53 a count is not exact any more, and no exchange is that large.
-    let figure = raw.and_then(number)?;
-    (0.0..=9_007_199_254_740_992.0)
-        .contains(&figure)
-        .then_some(figure as u64)
+    raw.and_then(number).and_then(price::tokens)
 }
 
 #[cfg(test)]
