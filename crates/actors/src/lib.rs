@@ -9,6 +9,9 @@
 
 pub mod agent;
 pub mod clock;
+pub mod delegation;
+#[cfg(test)]
+mod families;
 pub mod flow;
 mod late_prices;
 pub mod launch;
