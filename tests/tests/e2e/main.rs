@@ -30,5 +30,6 @@ mod provider_cache;
 mod provider_day;
 mod retry;
 mod signals;
+mod subagents;
 mod sums;
 mod windowed;
