@@ -122,23 +122,19 @@ impl Launch {
         self.root(&format!("/capabilities/{place}{pointer}"), value)
     }
 
-    /// Adds a declaration of a capability to the root's, and grants it these tools.
+    /// Adds a declaration of a capability to the root, and the tools it brings to the root's list.
     ///
     /// # Panics
     ///
-    /// Where the root has no list of either.
+    /// Where the root has no lists to add to.
     pub fn granting(mut self, declaration: Value, tools: &[&str]) -> Self {
         let root = &mut self.0["capabilitySet"]["agents"][0];
-        let list = |value: &mut Value, key: &str| match &mut value[key] {
-            Value::Array(items) => std::mem::take(items),
-            other => panic!("{key} of the root is {other}"),
+        let mut add = |list: &str, values: Vec<Value>| {
+            let list = root[list].as_array_mut().expect("a root has lists");
+            list.extend(values);
         };
-        let mut capabilities = list(root, "capabilities");
-        capabilities.push(declaration);
-        root["capabilities"] = capabilities.into();
-        let mut granted = list(root, "tools");
-        granted.extend(tools.iter().map(|tool| json!(tool)));
-        root["tools"] = granted.into();
+        add("capabilities", vec![declaration]);
+        add("tools", tools.iter().map(|tool| json!(tool)).collect());
         self
     }
 

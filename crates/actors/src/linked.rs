@@ -2,6 +2,8 @@
 //! writes between its boundaries (02 §9.5, §12).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::HashMap;
+
 use context::modules::memories::MemoryCall;
 use record::rules;
 use serde_json::{Value, json};
@@ -22,9 +24,26 @@ fn play(
     turns: impl IntoIterator<Item = Vec<Value>>,
     theirs: impl IntoIterator<Item = Vec<MemoryCall>>,
 ) -> Played {
+    play_with(strategy, &[], turns, theirs)
+}
+
+/// The same with more capabilities, each with its calls.
+fn play_with(
+    strategy: MemoryStrategy,
+    more: &[(Value, &[&str])],
+    turns: impl IntoIterator<Item = Vec<Value>>,
+    theirs: impl IntoIterator<Item = Vec<MemoryCall>>,
+) -> Played {
     let folder = tempfile::tempdir().unwrap();
     let mut document = document(folder.path(), false);
+    document["modelWindows"]["mock/script"] = json!(32_000);
     let root = &mut document["capabilitySet"]["agents"][0];
+    for (declaration, tools) in more {
+        let capabilities = root["capabilities"].as_array_mut().unwrap();
+        capabilities.push(declaration.clone());
+        let tools = tools.iter().map(|tool| json!(tool));
+        root["tools"].as_array_mut().unwrap().extend(tools);
+    }
     root["capabilities"].as_array_mut().unwrap().push(json!({
         "id": "memories", "enabled": true, "implementation": strategy.as_str(),
         "params": {
@@ -207,6 +226,83 @@ fn every_write_of_another_is_told_exactly_once_in_a_long_session() {
         let blocks = texts(&played, "memory", "# Your memories");
         let expected = if strategy.in_window() { TURNS / 5 } else { 0 };
         assert_eq!(blocks.len(), expected, "{strategy}");
+    }
+}
+
+#[test]
+fn over_many_compactions_nothing_pinned_is_lost_and_nothing_is_told_twice() {
+    const TURNS: usize = 500;
+    const EVERY: usize = 20;
+    let more: [(Value, &[&str]); 2] = [
+        (
+            json!({ "id": "compaction", "enabled": true, "implementation": "self-compaction",
+                "params": { "summaryHeadroom": 0.2 } }),
+            &["compact"],
+        ),
+        (
+            json!({ "id": "tasks", "enabled": true,
+                "params": { "mode": "simple", "maxTasks": 0 } }),
+            &["add_task"],
+        ),
+    ];
+    let turns = (0..TURNS).map(|n| match n % EVERY {
+        0 => {
+            let task = json!({ "id": format!("t{n}"), "title": "More" });
+            let own = keep("create_memory", &format!("own-{n}."));
+            vec![own, call("add_task", &task), call("list_dir", &json!({}))]
+        }
+        19 => vec![call(
+            "compact",
+            &json!({ "summary": format!("Up to {n}.") }),
+        )],
+        _ => look(),
+    });
+    let theirs = (0..TURNS).map(|n| match n % 7 {
+        0 => vec![create(&format!("theirs-{n}."), "x")],
+        _ => vec![],
+    });
+    let played = play_with(MemoryStrategy::Markdown, &more, turns, theirs);
+    let report = played.report.as_ref().unwrap();
+    assert_eq!(report.status, EndStatus::Completed);
+    assert_eq!(rules::check(&played.stream), []);
+    let boundaries = played.lines("compaction");
+    assert_eq!(boundaries.len(), TURNS / EVERY);
+    let told = texts(&played, "system", NOTICE).concat();
+    for n in (0..TURNS).step_by(7) {
+        let line = format!("- added `theirs-{n}.`");
+        assert_eq!(told.matches(&line).count(), 1, "{line}");
+    }
+    // What the window restarts on shows both modules as they were then, whoever wrote.
+    let mut messages = HashMap::new();
+    for message in played.lines("context_message") {
+        let id = message["id"].as_str().unwrap().to_owned();
+        messages.insert(id, message["content"].as_str().unwrap().to_owned());
+    }
+    let prompts = played.lines("prompt");
+    for n in (EVERY..TURNS).step_by(EVERY) {
+        let sent = prompts[n]["messages"].as_array().unwrap();
+        let sent: Vec<_> = sent
+            .iter()
+            .map(|id| messages[id.as_str().unwrap()].as_str())
+            .collect();
+        let block = |heading: &str| {
+            let blocks: Vec<_> = sent
+                .iter()
+                .filter(|text| text.starts_with(heading))
+                .collect();
+            assert_eq!(blocks.len(), 1, "turn {n}: {sent:#?}");
+            blocks[0]
+                .lines()
+                .filter(|line| line.starts_with("- "))
+                .count()
+        };
+        // The notice of what came since stands apart.
+        assert_eq!(block("# Your tasks"), n / EVERY);
+        assert_eq!(
+            block("# Your memories"),
+            n / EVERY + (n - 1) / 7 + 1,
+            "turn {n}"
+        );
     }
 }
 

@@ -315,8 +315,8 @@ pub struct CarriedOut {
 pub struct TakeNews {
     /// Who asks.
     pub agent: AgentId,
-    /// How it spells the call that reads a memory.
-    pub read: &'static str,
+    /// How it spells the call that reads a memory, where it has one.
+    pub read: Option<&'static str>,
 }
 
 /// What a boundary has to tell a holder, once.

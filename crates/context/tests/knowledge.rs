@@ -311,7 +311,7 @@ fn notices_of_linked_memories() {
         let mut store = store(*strategy);
         let told = |store: &mut MemoryStore| {
             let news = store.take_news(&AgentId::from("b"));
-            news.notice(*strategy, "read_memory").unwrap()
+            news.notice(*strategy, Some("read_memory")).unwrap()
         };
         assert_eq!(told(&mut store), None);
         fill(&mut store);

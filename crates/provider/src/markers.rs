@@ -46,7 +46,7 @@ pub struct Marker {
     pub extended: bool,
 }
 
-/// The markers of a request, in order; none where the family takes none.
+/// The markers of a request, in order; none where the family takes none or nothing is to be kept.
 ///
 /// The tail keeps the provider's own lifetime whatever the agent is set to: it is read once, by
 /// the next turn. Where anchor and tail are one message, it is the anchor.
@@ -55,6 +55,9 @@ pub fn markers(thread: &Snapshot, lifetime: CacheLifetime) -> Vec<Marker> {
     let (Shape::Parts, Some(tail)) = (thread.shape(), landmarks.tail) else {
         return Vec::new();
     };
+    if lifetime == CacheLifetime::None {
+        return Vec::new();
+    }
     let mut long: Vec<usize> = rolling(thread, tail);
     if let Some(anchor) = landmarks.anchor {
         long.insert(0, anchor);

@@ -94,7 +94,7 @@ pub enum ReasoningSetting {
     MaxTokens(u64),
 }
 
-/// How long the entries an agent writes into a provider's cache shall live.
+/// How long the entries a request writes into a provider's cache shall live.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheLifetime {
     /// The provider's own five minutes.
@@ -102,6 +102,8 @@ pub enum CacheLifetime {
     Default,
     /// An hour, for all but the entry that the next turn reads.
     Extended,
+    /// Nothing is written: no request will extend this one, and writing costs more than sending.
+    None,
 }
 
 /// The fields that a server other than OpenRouter does not know, and that are not sent to it any

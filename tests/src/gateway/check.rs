@@ -59,8 +59,8 @@ pub struct Checker {
 struct Conversation {
     /// The messages array up to the end of its last kept message, without the closing bracket.
     messages: Vec<u8>,
-    /// Role and content shape of each kept message.
-    shapes: Vec<(String, Shape)>,
+    /// Role, content shape and text of each kept message.
+    shapes: Vec<(String, Shape, String)>,
     tools: String,
     /// The provider asked.
     provider: String,
@@ -226,9 +226,16 @@ impl Checker {
             Some(last) if (self.strict.is_signal)(last) => messages.len() - 1,
             _ => messages.len(),
         };
-        let shapes: Vec<(String, Shape)> = messages[..kept]
+        let shapes: Vec<(String, Shape, String)> = messages[..kept]
             .iter()
-            .map(|message| (text_of(&message["role"]), shape(&message["content"])))
+            .map(|message| {
+                let content = &message["content"];
+                (
+                    text_of(&message["role"]),
+                    shape(content),
+                    content_text(content),
+                )
+            })
             .collect();
         let bytes = prefix_bytes(messages, written, kept);
         let name = name_of(messages);
@@ -240,7 +247,9 @@ impl Checker {
                 // Where what was sent may be edited, a picture may have been taken out.
                 let stripped =
                     !self.strict.prefix && (before.1, now.1) == (Shape::Parts, Shape::Text);
-                if now.0 == before.0 && now.1 != before.1 && !stripped {
+                // And another message may have come to stand there.
+                let same = now.0 == before.0 && (self.strict.prefix || now.2 == before.2);
+                if same && now.1 != before.1 && !stripped {
                     faults.push(format!("message {place}: its content changed its shape"));
                 }
             }

@@ -6,9 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
+mod autoload;
 mod bad_input;
 mod common;
 mod compaction;
+mod compaction_by_agent;
+mod compaction_failures;
+mod context_ablation;
 mod costs;
 mod disk_full;
 mod exit_codes;
@@ -20,16 +24,23 @@ mod field_provider;
 mod field_repetition;
 mod field_shell;
 mod field_sse;
+mod holdings_ablation;
 mod human_log;
 mod kill9;
 mod long_session;
+mod long_windows;
+mod managed_context;
+mod memories;
 mod mock;
 mod pictures;
 mod prefix;
 mod provider_cache;
 mod provider_day;
+mod repetition;
 mod retry;
 mod signals;
+mod skills;
 mod subagents;
 mod sums;
+mod tasks;
 mod windowed;

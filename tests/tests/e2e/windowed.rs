@@ -7,12 +7,12 @@ use tests::run::Run;
 
 /// The strict checker for a run that edits what it sent: pairing, ids, shapes, order. Where the
 /// prefix may break is looked at by [`breaks`].
-pub(crate) fn edited() -> Option<Strict> {
-    Some(Strict {
+pub(crate) fn edited() -> Strict {
+    Strict {
         prefix: false,
         is_signal,
         ..Strict::default()
-    })
+    }
 }
 
 /// Whether a message is the context-usage signal.
@@ -86,6 +86,7 @@ pub(crate) fn breaks(run: &Run) -> Vec<String> {
     let mut before: Option<Vec<Value>> = None;
     for request in &requests {
         let mut now = request.messages();
+        now.iter_mut().for_each(unmarked);
         if let Some(before) = &before {
             let place = now.iter().zip(before).position(|(now, then)| now != then);
             let place = place.or_else(|| (now.len() < before.len()).then_some(now.len()));
@@ -110,6 +111,15 @@ pub(crate) fn breaks(run: &Run) -> Vec<String> {
     acts
 }
 
+/// Takes the cache marker off a message: it moves from request to request.
+fn unmarked(message: &mut Value) {
+    for part in message["content"].as_array_mut().into_iter().flatten() {
+        if let Some(part) = part.as_object_mut() {
+            part.shift_remove("cache_control");
+        }
+    }
+}
+
 /// The last message of a request that is no signal, as text.
 pub(crate) fn last_said(request: &Request) -> String {
     let messages = request.messages();
@@ -128,9 +138,8 @@ pub(crate) fn texts(request: &Request) -> Vec<String> {
 
 /// Text of about so many tokens, another one for each `seed`.
 pub(crate) fn prose(seed: usize, tokens: usize) -> String {
-    (0..tokens / 2)
-        .map(|word| format!("{} ", (word * 7919 + seed * 104_729) % 997))
-        .collect()
+    let words = (0..tokens / 2).map(|word| format!("{} ", (word * 7919 + seed * 104_729) % 997));
+    words.collect::<Vec<_>>().concat()
 }
 
 /// A responder that counts only the agent's own turns.

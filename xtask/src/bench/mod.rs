@@ -5,6 +5,7 @@
 //! started the same way, served by the same lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
+mod bookkeeping;
 mod contestant;
 mod events;
 mod looping;
@@ -89,6 +90,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(events::measure(repeats.events)?);
     println!("==> loop detector");
     rows.extend(looping::measure(repeats.events));
+    println!("==> a turn's bookkeeping");
+    rows.extend(bookkeeping::measure(repeats.events)?);
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");

@@ -6,7 +6,8 @@
 
 use std::ops::ControlFlow;
 
-use context::compaction::{self, Answer, CompactCall, Due, Material, Relief};
+use context::compaction::{self, Answer, CompactCall, CompactionStrategy, Due, Material, Relief};
+use context::modules::ModuleKind;
 use context::prompts::Unread;
 use context::window::{NewItem, Region};
 use record::event::{self, Event, LogLevel, Retained};
@@ -62,6 +63,25 @@ impl Turns {
                 }
             }
         }
+    }
+
+    /// The end of an agent that is to compact into memories it turns out not to write (02 §6.3).
+    /// What a profile alone tells of that is refused at launch.
+    pub(super) fn cannot_compact(&self) -> Option<LoopEnd> {
+        let compaction = self.upkeep.compaction.as_ref()?;
+        let into_memories = compaction.strategy() == CompactionStrategy::MemoryCompaction;
+        let memories = self
+            .held
+            .roster
+            .iter()
+            .find(|row| row.kind == ModuleKind::Memories);
+        let writes = memories.is_some_and(|row| row.enabled && row.writable);
+        (into_memories && !writes).then(|| LoopEnd {
+            error: Some(
+                "its window is to be compacted into memories that it may not write".to_owned(),
+            ),
+            ..LoopEnd::of(EndStatus::InternalError)
+        })
     }
 
     /// Says something of gg's own to the model, at the end of the window.

@@ -191,7 +191,10 @@ impl Turns {
     /// A snapshot of every module it holds (06 §2.4); directly behind its surface.
     pub(super) async fn tell_holdings(&mut self) -> ControlFlow<LoopEnd> {
         if let Some(error) = self.held.unread.take() {
-            return self.rendered(0, Err(error));
+            return ControlFlow::Break(LoopEnd {
+                error: Some(format!("a manual does not render: {error}")),
+                ..LoopEnd::of(EndStatus::InternalError)
+            });
         }
         if let Some(memories) = &self.held.memories {
             let ask = DescribeMemories {
@@ -226,9 +229,10 @@ impl Turns {
         let Some(memories) = &self.held.memories else {
             return ControlFlow::Continue(());
         };
+        let reads = self.surface.tools.contains(&ToolName::ReadMemory);
         let ask = TakeNews {
             agent: self.spec.id.clone(),
-            read: ToolName::ReadMemory.as_str(),
+            read: reads.then_some(ToolName::ReadMemory.as_str()),
         };
         let news = memories.link.ask(ask).await;
         let news = reached(news)?;

@@ -11,7 +11,7 @@ use context::compaction::{Answer, CompactionStrategy, handoff};
 use provider::call::CallError;
 use provider::fault::Fault;
 use provider::price::{self, UsageReport};
-use provider::request::{ModelRequest, Shape, Thread, ToolChoice, toolset};
+use provider::request::{CacheLifetime, ModelRequest, Shape, Thread, ToolChoice, toolset};
 use record::event::LogLevel;
 use record::journal::{
     Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
@@ -112,7 +112,8 @@ impl Turns {
         }
     }
 
-    /// The agent's own model reasons as the agent does; a named one as its provider has it.
+    /// The agent's own model reasons as the agent does; a named one as its provider has it. No
+    /// request extends this one, so nothing of it is written into a cache.
     fn handoff_settings(&self, summarizer: &Summarizer) -> CallSettings {
         CallSettings {
             reasoning: self
@@ -120,6 +121,7 @@ impl Turns {
                 .reasoning
                 .clone()
                 .filter(|_| !summarizer.named),
+            lifetime: CacheLifetime::None,
             ..self.settings.clone()
         }
     }

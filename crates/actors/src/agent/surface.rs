@@ -218,3 +218,51 @@ impl Surface {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use context::modules::ModuleOrigin;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn who_may_not_write_is_granted_the_calls_that_read() {
+        let profile: Profile = serde_json::from_value(json!({
+            "slug": "reader", "name": "Reader", "modelId": "mock/m", "operations": [],
+            "tools": ["list_dir", "create_memory", "read_memory", "edit_memory",
+                "search_memories", "delete_memory"],
+            "capabilities": [
+                { "id": "list-dir", "enabled": true, "params": {} },
+                {
+                    "id": "memories", "enabled": true, "implementation": "keyword-search",
+                    "params": {
+                        "scope": "read-only", "maxCount": 0, "maxLenPerMemory": 0,
+                        "maxTotalLen": 0, "maxLenIndex": 0, "maxLenDescription": 0,
+                        "maxResults": 0,
+                    },
+                },
+            ],
+        }))
+        .unwrap();
+        let granted = |writable| -> Vec<_> {
+            let row = RosterRow {
+                kind: ModuleKind::Memories,
+                store: Some("memories-0".to_owned()),
+                enabled: true,
+                carried: false,
+                origin: ModuleOrigin::Inherited,
+                writable,
+                scope: None,
+                strategy: None,
+            };
+            let tools = granted(&profile, &[row]).into_iter();
+            tools.map(|(tool, _)| tool.as_str()).collect()
+        };
+        assert_eq!(
+            granted(false),
+            ["list_dir", "read_memory", "search_memories"]
+        );
+        assert_eq!(granted(true).len(), 6);
+    }
+}

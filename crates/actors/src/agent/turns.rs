@@ -197,6 +197,9 @@ impl Turns {
         if let ControlFlow::Break(end) = self.tell_holdings().await {
             return end;
         }
+        if let Some(end) = self.cannot_compact() {
+            return end;
+        }
         if let Err(error) = self.open_window() {
             return LoopEnd {
                 error: Some(format!("the system prompt does not render: {error}")),

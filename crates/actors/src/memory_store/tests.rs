@@ -42,7 +42,7 @@ impl Stage {
     }
 
     async fn news(&self, agent: &str) -> MemoryNews {
-        let (agent, read) = (AgentId::from(agent), "read_memory");
+        let (agent, read) = (AgentId::from(agent), Some("read_memory"));
         let news = self.store.ask(TakeNews { agent, read }).await.unwrap();
         news.unwrap()
     }

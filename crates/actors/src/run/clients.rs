@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use provider::openrouter::{AttemptLimits, Endpoint};
 use vocab::ids::{ModelId, RoutingKey};
 
@@ -45,7 +46,7 @@ pub(super) fn start_clients(
         .capability_set
         .agents
         .iter()
-        .map(|profile| &profile.model_id);
+        .flat_map(Profile::models);
     let mut clients = HashMap::new();
     for model in bound {
         if clients.contains_key(model) {

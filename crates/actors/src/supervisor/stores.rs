@@ -123,3 +123,93 @@ pub(crate) fn memory_policy(profile: &Profile) -> Option<MemoryPolicy> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use vocab::knowledge::MemoryScope;
+
+    use super::*;
+
+    fn profile(slug: &str, scope: MemoryScope) -> Profile {
+        serde_json::from_value(json!({
+            "slug": slug, "name": slug, "modelId": "mock/m", "tools": [], "operations": [],
+            "capabilities": [{
+                "id": "memories", "enabled": true, "implementation": "markdown",
+                "params": {
+                    "scope": scope.as_str(), "maxCount": 0, "maxLenPerMemory": 0,
+                    "maxTotalLen": 0, "maxLenIndex": 0, "maxLenDescription": 0, "maxResults": 0,
+                },
+            }],
+        }))
+        .unwrap()
+    }
+
+    /// The stores of a run in which agents come and go.
+    struct Stage {
+        stores: Stores,
+        supervisor: Link<Supervisor>,
+        // Nobody listens; an address is what a store is given.
+        _mailbox: actix::Context<Supervisor>,
+    }
+
+    impl Stage {
+        fn set() -> Self {
+            let (mailbox, supervisor) = Supervisor::open(None);
+            Self {
+                stores: Stores::default(),
+                supervisor,
+                _mailbox: mailbox,
+            }
+        }
+
+        fn start(&mut self, agent: &str, profile: &Profile, start: Start<'_>) -> RosterRow {
+            let (agent, supervisor) = (AgentId::from(agent), &self.supervisor);
+            let opened = self.stores.open(&agent, profile, start, supervisor, None);
+            let opened = opened.unwrap();
+            assert!(opened.memories.is_some());
+            let mut rows = opened.roster.into_iter();
+            rows.find(|row| row.kind == ModuleKind::Memories).unwrap()
+        }
+
+        fn open(&self) -> Vec<&str> {
+            let mut open: Vec<_> = self.stores.memories.keys().map(String::as_str).collect();
+            open.sort_unstable();
+            open
+        }
+    }
+
+    #[actix::test]
+    async fn memories_nobody_holds_are_closed_and_a_profile_s_stay_open() {
+        let mut stage = Stage::set();
+        let own = profile("own", MemoryScope::Isolated);
+        let shared = profile("shared", MemoryScope::Shared);
+        stage.start("a", &own, ROOT);
+        let first = stage.start("b", &shared, ROOT);
+        assert_eq!(stage.open(), ["memories-0", "memories-1"]);
+        stage.stores.forget(&AgentId::from("a"));
+        stage.stores.forget(&AgentId::from("b"));
+        assert_eq!(stage.open(), ["memories-1"]);
+        assert_eq!(stage.start("c", &shared, ROOT).store, first.store);
+        assert_eq!(stage.open(), ["memories-1"]);
+    }
+
+    #[actix::test]
+    async fn memories_that_are_inherited_are_open_as_long_as_either_holds_them() {
+        let mut stage = Stage::set();
+        let spawner = stage.start("a", &profile("own", MemoryScope::Isolated), ROOT);
+        let child = Start {
+            started: StartedAs::Subagent,
+            spawner: Some(&spawner),
+            board: None,
+        };
+        let reader = profile("reader", MemoryScope::ReadOnly);
+        let inherited = stage.start("b", &reader, child);
+        assert_eq!(inherited.store, spawner.store);
+        assert!(!inherited.writable);
+        stage.stores.forget(&AgentId::from("a"));
+        assert_eq!(stage.open(), ["memories-0"]);
+        stage.stores.forget(&AgentId::from("b"));
+        assert_eq!(stage.open(), [""; 0]);
+    }
+}

@@ -277,6 +277,12 @@ fn the_first_request_marks_its_end_as_the_anchor() {
 }
 
 #[test]
+fn what_nobody_reads_again_is_not_marked() {
+    let opening = [system(), user("task")];
+    assert!(markers(&thread(&opening), CacheLifetime::None).is_empty());
+}
+
+#[test]
 fn a_session_s_markers_roll_along_the_grid() {
     let mut messages = vec![system(), user("task")];
     let mut seen = Vec::new();

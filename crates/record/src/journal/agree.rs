@@ -237,7 +237,11 @@ fn of_journal(replay: &Replay) -> BTreeMap<&str, Held<'_>> {
                 });
             }
             Input::ModelIo { request, .. } => held.summaries.push((request, true)),
-            Input::ModelError { request, .. } if request.role == RequestRole::Compaction => {
+            // Refused for its pictures, it was asked again without them.
+            Input::ModelError { request, error }
+                if request.role == RequestRole::Compaction
+                    && error.kind != ModelErrorKind::ImageUnsupported =>
+            {
                 held.summaries.push((request, false));
             }
             Input::ToolResult {

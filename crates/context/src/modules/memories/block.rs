@@ -77,11 +77,11 @@ impl MemoryStore {
 
 impl News {
     /// The notice, in the words of memories kept in a way; `None` where there is nothing to tell.
-    /// `read` is how the agent spells [`ToolName::ReadMemory`].
+    /// `read` is how the agent spells [`ToolName::ReadMemory`], where it has that call.
     pub fn notice(
         &self,
         strategy: MemoryStrategy,
-        read: &str,
+        read: Option<&str>,
     ) -> Result<Option<String>, PromptError> {
         if self.lines.is_empty() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl News {
             .iter()
             .any(|line| line.change != NetChange::Deleted);
         prompts::memory_notice(&MemoryNotice {
-            read: (readable && !inline).then_some(read),
+            read: read.filter(|_| readable && !inline),
             lines: self.lines.iter().map(|line| row(line, inline)).collect(),
         })
         .map(Some)

@@ -36,6 +36,9 @@ pub enum Spoiled {
     /// The system says no.
     #[error("cannot be read: {0}")]
     Unreadable(String),
+    /// It is a pipe, a socket or a device.
+    #[error("is no regular file")]
+    NoFile,
     /// Its bytes are no text.
     #[error("is not UTF-8 text")]
     NotText,
@@ -329,5 +332,9 @@ fn visible(dir: &Path) -> io::Result<Vec<(String, std::path::PathBuf)>> {
 }
 
 fn text(path: &Path) -> Content {
+    // A pipe or a device may keep a reader for ever.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(Spoiled::NoFile);
+    }
     String::from_utf8(std::fs::read(path)?).map_err(|_| Spoiled::NotText)
 }
