@@ -4,9 +4,12 @@
 //! of them. A price that is found is a usage delta on its caller's stream, of the total alone;
 //! what is not found is counted.
 //!
-//! Always true: no ceiling sees these prices; a second signal ends the asking at once (R36).
+//! Always true: no ceiling sees these prices; a signal or the cancel file hurries the asking, and a
+//! second signal ends it at once (R36).
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -19,7 +22,9 @@ use vocab::ids::ModelId;
 use vocab::usage::{Cost, Figure, ListPrices, Tokens};
 
 use crate::provider_client::Abandoned;
+use crate::run::CANCEL_PROBE;
 use crate::signals::Signals;
+use crate::supervisor;
 use crate::telemetry::Voice;
 
 /// For all look-ups of a run.
@@ -40,6 +45,8 @@ pub(crate) struct Enquiry<'a> {
     pub(crate) prices: &'a BTreeMap<ModelId, ListPrices>,
     /// Whether the operator has stopped the run.
     pub(crate) stopped: bool,
+    /// The file by which the operator may yet do so.
+    pub(crate) cancel_file: Option<&'a Path>,
 }
 
 /// Asks for the price of every abandoned reply; how many have none.
@@ -74,6 +81,7 @@ async fn look_up(
     unpriced: &mut u64,
 ) -> Result<(), String> {
     const NO_ID: &str = "the gateway gave no id to ask with";
+    const HURRIED: &str = "the run was stopped while they were asked for";
     let endpoint = enquiry.endpoint.ok_or(NO_ID)?;
     if signals.seen() > 1 {
         return Err("a second signal ended the run".to_owned());
@@ -86,6 +94,11 @@ async fn look_up(
     };
     let last = Instant::now() + allowed;
     let mut until = last;
+    let mut awaited: Option<Arc<Path>> = enquiry
+        .cancel_file
+        .filter(|_| !enquiry.stopped)
+        .map(Into::into);
+    let mut probe = tokio::time::interval(CANCEL_PROBE);
     let ask = |reply: Abandoned| {
         let http = &http;
         async move {
@@ -116,9 +129,22 @@ async fn look_up(
                     return Err("a second signal ended the run".to_owned());
                 }
                 until = until.min(Instant::now() + WHEN_STOPPED);
+                awaited = None;
+            }
+            _ = probe.tick(), if awaited.is_some() => {
+                if let Some(path) = awaited.clone()
+                    && supervisor::exists(path).await
+                {
+                    until = until.min(Instant::now() + WHEN_STOPPED);
+                    awaited = None;
+                }
             }
             () = tokio::time::sleep_until(until) => {
-                return Err(format!("not answered within {} s", allowed.as_secs()));
+                return Err(if until < last {
+                    HURRIED.to_owned()
+                } else {
+                    format!("not answered within {} s", allowed.as_secs())
+                });
             }
         }
     }

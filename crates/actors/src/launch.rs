@@ -33,6 +33,8 @@ pub struct Prepared {
     pub capability_set: Arc<RawValue>,
     /// The candidates, for the record.
     pub model_providers: Arc<RawValue>,
+    /// The list prices, for the record; `None` where the launch gives none.
+    pub model_prices: Option<Arc<RawValue>>,
     /// What to warn of at the start.
     pub warnings: Vec<String>,
     /// The script of every bound mock model.
@@ -129,6 +131,7 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
         Some(launch) if refusals.is_empty() => Ok(Prepared {
             capability_set: raw(&launch.capability_set),
             model_providers: raw(&launch.model_providers),
+            model_prices: (!launch.model_prices.is_empty()).then(|| raw(&launch.model_prices)),
             launch: Arc::new(launch),
             warnings: checked.warnings,
             scripts,
@@ -185,13 +188,13 @@ pub fn refuse(
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: document.raw("capabilitySet").map(readable),
         model_providers: document.raw("modelProviders").map(readable),
+        model_prices: document.raw("modelPrices").map(readable),
         routing_key: RoutingKey::from(cuid2::create_id()),
         configuration: None,
         gg_version: build.version,
         commit: build.commit,
         workspace: None,
         windows: std::collections::BTreeMap::new(),
-        model_prices: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     })))];
     lines.extend(refusals.iter().map(|refusal| {

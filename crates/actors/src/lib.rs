@@ -28,7 +28,7 @@ mod repository;
 pub mod run;
 pub mod scheduler;
 mod shared;
-mod signals;
+pub mod signals;
 pub mod skills;
 pub mod stop;
 pub mod supervisor;

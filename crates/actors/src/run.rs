@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use config::Launch;
 use config::limits::Limits;
-use config::profile::LoopKnobs;
 use context::prompts;
 use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
@@ -23,6 +22,7 @@ use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
 use vocab::ids::RoutingKey;
+use vocab::looping::Knobs;
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
 
@@ -45,7 +45,7 @@ use clients::{Common, start_clients};
 
 /// How often the cancel file is looked for while agents wait. It may appear on any file system,
 /// network ones included, where no event tells of it.
-const CANCEL_PROBE: Duration = Duration::from_millis(200);
+pub(crate) const CANCEL_PROBE: Duration = Duration::from_millis(200);
 
 /// What a run is given beside its launch document.
 #[derive(Debug)]
@@ -228,13 +228,13 @@ fn open_record(prepared: &Prepared, build: Build, routing_key: &RoutingKey, voic
     voice.say(Event::SessionStarted(Box::new(SessionStarted {
         capability_set: Some(Arc::clone(&prepared.capability_set)),
         model_providers: Some(Arc::clone(&prepared.model_providers)),
+        model_prices: prepared.model_prices.clone(),
         routing_key: routing_key.clone(),
         configuration: launch.capability_set.preset.clone(),
         gg_version: build.version,
         commit: build.commit,
         workspace: Some(launch.workspace_dir.display().to_string()),
         windows: launch.model_windows.clone(),
-        model_prices: launch.model_prices.clone(),
         limits: limits.clone(),
     })));
     voice.log(
@@ -300,7 +300,7 @@ fn armed(limits: &Limits) -> String {
 }
 
 /// The line that names the figures of the root's loop detector.
-fn watched(knobs: &LoopKnobs) -> String {
+fn watched(knobs: &Knobs) -> String {
     format!(
         "loop detection armed: windowWords {}, repeatThreshold {}, minOffenders {}, \
          minSaturatedRun {}, maxResponseChars {}",
@@ -423,6 +423,7 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
         endpoint: frame.endpoint,
         prices: &shared.launch.model_prices,
         stopped: end.status == EndStatus::Canceled || signals.seen() > 0,
+        cancel_file: shared.launch.cancel_file.as_deref(),
     };
     let loop_abort_unpriced =
         late_prices::settle(frame.abandoned.take(), enquiry, voice, signals).await;

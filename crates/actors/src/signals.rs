@@ -14,7 +14,8 @@ use rustix::process::Signal as Number;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Those that stop a run.
-pub(crate) struct Signals {
+#[derive(Debug)]
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     quit: Signal,
@@ -26,7 +27,8 @@ pub(crate) struct Signals {
 const INSISTED: Duration = Duration::from_secs(3);
 
 impl Signals {
-    pub(crate) fn listen() -> io::Result<Self> {
+    /// Starts to listen. Needs a runtime with signals.
+    pub fn listen() -> io::Result<Self> {
         // The handler stays when this is dropped.
         drop(signal(SignalKind::from_raw(Number::XFSZ.as_raw()))?);
         let hangup = if ignored(Number::HUP) {
@@ -44,7 +46,7 @@ impl Signals {
     }
 
     /// The next one, by name.
-    pub(crate) async fn next(&mut self) -> &'static str {
+    pub async fn next(&mut self) -> &'static str {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,

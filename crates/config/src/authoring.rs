@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use vocab::candidate::Candidate;
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
 use vocab::tools::{ReadMode, ShellMode, ToolName};
@@ -10,7 +11,7 @@ use vocab::tools::{ReadMode, ShellMode, ToolName};
 use crate::capability::files::ReadFileParams;
 use crate::capability::shell::ShellParams;
 use crate::capability::{AVAILABLE, Armed, Capability, NoParams, Plain};
-use crate::launch::{Candidate, CapabilitySet, Launch};
+use crate::launch::{CapabilitySet, Launch};
 use crate::limits::Limits;
 use crate::profile::Profile;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use vocab::candidate::Candidate;
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, SessionId, Slug};
 use vocab::usage::ListPrices;
 

@@ -154,10 +154,9 @@ impl Limits {
         Duration::from_secs(self.model_retry_max_delay_secs.unwrap_or(60))
     }
 
-    /// Cache misses before a provider is left; 2 where the document is silent. A figure past `u32`
-    /// is never reached and reads as `u32::MAX`.
-    pub fn provider_cache_miss_limit(&self) -> u32 {
-        u32::try_from(self.provider_cache_miss_limit.unwrap_or(2)).unwrap_or(u32::MAX)
+    /// Cache misses at which a provider is left; 2 where the document is silent.
+    pub fn provider_cache_miss_limit(&self) -> u64 {
+        self.provider_cache_miss_limit.unwrap_or(2)
     }
 
     /// Every figure in force by its key: armed ceilings, the two required figures, and the model
@@ -188,7 +187,7 @@ impl Limits {
             ),
             (
                 "providerCacheMissLimit",
-                Some(self.provider_cache_miss_limit.unwrap_or(2)),
+                Some(self.provider_cache_miss_limit()),
             ),
             ("maxAgents", self.max_agents),
         ];

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::ModelId;
+use vocab::knowledge::MemoryLimits;
 
 use crate::capability::Capability;
 use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
@@ -39,23 +40,6 @@ pub struct MemoryPolicy {
     pub strategy: MemoryStrategy,
     /// How much of them; those that do not apply to the strategy too.
     pub limits: MemoryLimits,
-}
-
-/// The six limits of memories, in characters but for the counts; 0 is no limit (02 §9.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryLimits {
-    /// Memories.
-    pub max_count: u64,
-    /// Of one body.
-    pub max_len_per_memory: u64,
-    /// Of all bodies.
-    pub max_total_len: u64,
-    /// Of the rendered index.
-    pub max_len_index: u64,
-    /// Of one description.
-    pub max_len_description: u64,
-    /// Hits of a search.
-    pub max_results: u64,
 }
 
 /// Where an agent's skills come from (02 §10).

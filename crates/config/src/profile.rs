@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
+use vocab::looping::Knobs;
 use vocab::tools::{ReadPolicy, ShellPolicy, ToolName, Variants};
 
 use crate::capability::Capability;
@@ -131,9 +132,9 @@ impl Profile {
     }
 
     /// The figures its replies are watched by; `None` where nothing watches them.
-    pub fn loop_knobs(&self) -> Option<LoopKnobs> {
+    pub fn loop_knobs(&self) -> Option<Knobs> {
         let detection = self.loop_detection.filter(|detection| detection.enabled)?;
-        Some(LoopKnobs {
+        Some(Knobs {
             window_words: detection.window_words?,
             repeat_threshold: detection.repeat_threshold?,
             min_offenders: detection.min_offenders?,
@@ -344,21 +345,6 @@ pub struct LoopDetection {
     )]
     #[schemars(with = "u64")]
     pub max_response_chars: Option<u64>,
-}
-
-/// The five figures of an armed detector of repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoopKnobs {
-    /// Words of the rolling window, and the least sample.
-    pub window_words: u64,
-    /// Occurrences in the window past which a word is an offender.
-    pub repeat_threshold: u64,
-    /// Distinct offenders that saturate the window.
-    pub min_offenders: u64,
-    /// Words in a row while saturated.
-    pub min_saturated_run: u64,
-    /// Characters past which a reply is abandoned outright; 0 is off.
-    pub max_response_chars: u64,
 }
 
 impl LoopDetection {

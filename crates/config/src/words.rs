@@ -2,6 +2,9 @@
 
 /// Declares an enum with one spelling a variant: `as_str`, `ALL` in declaration order, serde and
 /// JSON Schema by that spelling.
+///
+/// The macro of the same name in `vocab` writes schemas of bare words. Here they are derived, since
+/// an editor that completes a launch document shows each word's own description.
 macro_rules! words {
     (
         $(#[$meta:meta])*

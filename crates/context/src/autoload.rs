@@ -29,12 +29,6 @@ pub struct Loaded {
     pub image: Option<Image>,
 }
 
-/// Whether pictures are attached or described: `images` as the profile has it, `sees` as the model
-/// is declared.
-pub const fn attaches(images: Option<bool>, sees: bool) -> bool {
-    matches!(images, Some(true)) && sees
-}
-
 /// The opening items of some files, in their order, of turn 0. `locked`: the results are pinned;
 /// the assistant messages never are.
 pub fn items(files: Vec<Loaded>, locked: bool) -> Vec<NewItem> {
@@ -135,13 +129,5 @@ mod tests {
             .map(|item| !item.is_ephemeral())
             .collect();
         assert_eq!(pinned, [false, true, false, true]);
-    }
-
-    #[test]
-    fn a_picture_is_attached_only_where_asked_for_and_seen() {
-        assert!(attaches(Some(true), true));
-        assert!(!attaches(Some(true), false));
-        assert!(!attaches(Some(false), true));
-        assert!(!attaches(None, true));
     }
 }

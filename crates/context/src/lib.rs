@@ -8,6 +8,7 @@ pub mod autoload;
 pub mod compaction;
 pub mod managed;
 pub mod modules;
+mod path;
 pub mod prompts;
 pub mod reframe;
 pub mod repetition;

@@ -1,7 +1,10 @@
 //! The same call with the same result, over and over: first a notice, then an error (R39).
 //!
 //! Calls are compared byte by byte, by a 128-bit hash of tool, arguments and result, in the order
-//! they were carried out and across turns. Another call, or another result, starts the count anew.
+//! they were carried out and across turns.
+//!
+//! Always true: another call, or another result, starts the count anew, and no error comes without
+//! a notice before it.
 
 use xxhash_rust::xxh3::Xxh3;
 

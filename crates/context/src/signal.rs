@@ -1,8 +1,10 @@
 //! The context-usage signal: how full the window is, by what, and what can be done about it
 //! (02 §7.1).
 //!
-//! Built at each boundary, after blocks were refreshed and a compaction was applied. It stands in
-//! a slot of its own behind the thread, so it breaks no prefix; it never counts itself.
+//! Built at each boundary, after blocks were refreshed and a compaction was applied.
+//!
+//! Always true: it stands in a slot of its own behind the thread, so it breaks no prefix, and it
+//! never counts itself.
 
 use std::sync::Arc;
 
@@ -12,9 +14,6 @@ use vocab::tools::ToolName;
 
 use crate::prompts::{self, BandShare, PromptError, SignalContext, ViewShare};
 use crate::window::Window;
-
-/// Fullness from which the signal is shown where a profile names none, percent (R48).
-pub const DEFAULT_THRESHOLD_PERCENT: f64 = 75.0;
 
 /// When the signal is shown, and what it lists.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,14 +1,12 @@
 //! What a model is told of tasks, memories and skills, kept as golden files: each section alone,
 //! each block, each notice; and that what is off leaves nothing.
 
-use context::modules::memories::{
-    MemoryCall, MemoryLimits, MemoryPolicy, MemoryStore, parse as parse_memory,
-};
+use context::modules::memories::{MemoryCall, MemoryPolicy, MemoryStore, parse as parse_memory};
 use context::modules::skills::{Catalogue, CodeFile, CodeHalf, Skill, SkillOrigin};
 use context::modules::tasks::{TaskList, TaskPolicy, parse as parse_task};
 use context::prompts::{self, MemoriesSection, SkillsSection, SystemContext, TasksSection};
 use vocab::ids::AgentId;
-use vocab::knowledge::{MemoryStrategy, TaskMode};
+use vocab::knowledge::{MemoryLimits, MemoryStrategy, TaskMode};
 use vocab::operations::EndingRole;
 use vocab::tools::{ToolName, Variants, definition};
 

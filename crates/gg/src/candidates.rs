@@ -1,12 +1,12 @@
 //! A candidate list as a person reads it, and as a launch document carries it.
 
-use std::fmt::Write as _;
-
 use provider::listing::{Built, CeilingFrom, FaultRates, Verdict};
-use provider::request::Candidate;
 use serde_json::json;
+use vocab::candidate::Candidate;
 
-/// Heads of the table's columns; the last one holds prose and is never padded.
+use crate::page::{columns, one_line, plural};
+
+/// Heads of the table's columns; the last one holds prose.
 const HEADS: [&str; 8] = [
     "#",
     "provider",
@@ -27,28 +27,19 @@ pub(crate) fn table(model: &str, built: &Built, rates: &FaultRates) -> String {
     verdicts.sort_by_key(|it| it.place.unwrap_or(usize::MAX));
     rows.extend(verdicts.into_iter().map(|it| row(it, rates)));
 
-    let mut text = format!("{model}: {}\n", heading(built));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<_> = (0..HEADS.len() - 1)
-        .map(|column| width(column).unwrap_or(0))
-        .collect();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            write!(line, "{cell:<width$}  ").expect("a string takes any text");
-        }
-        line.push_str(&row[HEADS.len() - 1]);
-        writeln!(text, "{}", line.trim_end()).expect("a string takes any text");
-    }
-    text
+    format!(
+        "{}: {}\n{}",
+        one_line(model),
+        one_line(&heading(built)),
+        columns(&rows, &[])
+    )
 }
 
 fn heading(built: &Built) -> String {
     let count = match built.candidates.len() {
         0 if built.verdicts.is_empty() => "no candidate: the listing holds no endpoint".to_owned(),
         0 => "no candidate".to_owned(),
-        1 => "1 candidate".to_owned(),
-        many => format!("{many} candidates"),
+        some => plural(some as u64, "candidate"),
     };
     let native = match &built.native {
         Some(level) => format!("native level {level}"),

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::study::plan::Variable;
+
 /// A headless coding-agent harness: one launch document in, one session of agents over a
 /// workspace, the event stream on stdout.
 #[derive(Debug, Parser)]
@@ -70,6 +72,20 @@ pub(crate) enum Command {
     /// that were read from them, and every request that did not extend the one before. With --agent
     /// or --turn: that window by band, and what each of its items has cost so far.
     Show(ShowArgs),
+    /// Prove a recorded run: say every line of its stream that breaks a rule
+    ///
+    /// Asks every rule that streams keep: gapless and in order, every call paired, every agent
+    /// ended once, every sum equal. The stream of a killed run is checked as far as it goes. Where
+    /// the run's journal lies in its workspace still, the two have to agree. Exits 0 where nothing
+    /// is found.
+    Verify(VerifyArgs),
+    /// Run one launch document over ranges of values, and show what each came to
+    ///
+    /// Runs every combination of the values given, each in its own copy of the workspace. Prints a
+    /// table and writes DIR/study.svg, DIR/study.json and, for each run, a folder below DIR/runs
+    /// with its stream, its workspace and a result.json. The same command again runs only what has
+    /// no result yet.
+    Study(StudyArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
     /// Print a completion script for a shell
@@ -218,6 +234,53 @@ pub(crate) struct ShowArgs {
     /// The turn; omitted, with --agent: its last
     #[arg(long, value_name = "N")]
     pub(crate) turn: Option<u32>,
+
+    /// Of a window: every item whole, as the model read it
+    #[arg(long)]
+    pub(crate) text: bool,
+}
+
+/// `gg verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The run: its stream file, or the directory `gg run --run-dir` wrote
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// Its journal; omitted: `.gg/replay.ndjson` of its workspace, where it is the run's still
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+}
+
+/// `gg study`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    /// The launch document, as JSON
+    #[arg(value_name = "LAUNCH")]
+    pub(crate) file: PathBuf,
+
+    /// A place in the document and the values it takes, as in
+    /// `capabilitySet.limits.maxParallel=1,2,4`; given several times, every combination is run
+    #[arg(long, value_name = "PATH=V1,V2,…", required = true)]
+    pub(crate) vary: Vec<Variable>,
+
+    /// Runs of each combination
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
+
+    /// Runs at once; with more than one, runs share the machine and their times say so
+    #[arg(long, value_name = "J", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: u16,
+
+    /// Where everything is written; created
+    #[arg(long, value_name = "DIR", default_value = "gg-study")]
+    pub(crate) out: PathBuf,
+
+    /// The replies of all `mock/` models, as for `gg run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mock_script: Option<PathBuf>,
 }
 
 /// `gg flow`.
@@ -352,6 +415,9 @@ mod tests {
             "gg flow f --limit -1",
             "gg new --window 0",
             "gg completions ksh",
+            "gg study a.json",
+            "gg study a.json --vary prompt",
+            "gg study a.json --vary prompt=a --jobs 0",
         ] {
             assert!(refusal(line).use_stderr(), "{line}");
         }

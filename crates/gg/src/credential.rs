@@ -17,7 +17,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 const VARIABLE: &str = "OPENROUTER_API_KEY";
 
 /// The first argument of a process that finds the key on its standard input. Nobody types it.
-const HANDED_OVER: &str = "--credential-on-stdin";
+pub(crate) const HANDED_OVER: &str = "--credential-on-stdin";
 
 /// What fits into a pipe before anybody reads; no key comes near it.
 const LONGEST: usize = 16 * 1024;
@@ -55,13 +55,16 @@ pub(crate) fn take(
     }
 }
 
+/// What a process that is started with [`HANDED_OVER`] reads the key from.
+pub(crate) fn hand_over(key: &str) -> io::Result<io::PipeReader> {
+    let (reader, mut writer) = io::pipe()?;
+    writer.write_all(key.as_bytes())?;
+    Ok(reader)
+}
+
 /// Becomes the same program without the variable. Returns only where that fails.
 fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
-    let piped = io::pipe().and_then(|(reader, mut writer)| {
-        writer.write_all(key.as_bytes())?;
-        Ok(reader)
-    });
-    let reader = match piped {
+    let reader = match hand_over(key) {
         Ok(reader) => reader,
         Err(error) => return error,
     };
@@ -82,9 +85,9 @@ fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
         .exec()
 }
 
-/// The program to become. By its path, so that process lists show its name; by the kernel's own
+/// This program. By its path, so that process lists show its name; by the kernel's own
 /// link where the path is gone.
-fn own_path() -> PathBuf {
+pub(crate) fn own_path() -> PathBuf {
     std::env::current_exe()
         .ok()
         .filter(|path| path.exists())

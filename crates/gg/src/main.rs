@@ -12,7 +12,9 @@ mod demo;
 mod flow;
 mod human_log;
 mod output;
+mod page;
 mod show;
+mod study;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

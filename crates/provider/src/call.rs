@@ -55,8 +55,9 @@ use std::time::Duration;
 pub use error::{CallError, Left};
 pub use loops::{Aborted, LoopAborts};
 pub use notice::{Followed, Given, Moved, Notice, Wait};
+use vocab::candidate::Candidate;
 
-use crate::candidates::{After, Candidate, Candidates, Move, Position};
+use crate::candidates::{After, Candidates, Move, Position};
 use crate::degraded::{Concessions, Degraded, Lesson, RoutingField, Sent};
 use crate::fault::Fault;
 use crate::request::{ModelRequest, ToolChoice};

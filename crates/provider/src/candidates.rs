@@ -7,7 +7,7 @@
 //! Always true: the position only grows, one candidate at a time; it never passes the last; a
 //! list without candidates never moves.
 
-pub use vocab::candidate::{Candidate, CandidateFault};
+use vocab::candidate::{Candidate, CandidateFault};
 use vocab::ids::ProviderName;
 
 /// The candidates of one model, in the order a run tries them.

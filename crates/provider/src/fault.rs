@@ -1,17 +1,19 @@
 //! What can go wrong with one attempt at a model call, and how a status says so.
 //!
-//! A [`Fault`] is a fact about one attempt. What follows from it (another attempt, the end of the
-//! agent, a re-ask) is [`crate::schedule`]'s to decide, and its words are for a log line.
+//! A [`Fault`] is a fact about one attempt. What follows from it (another attempt, a move, the end
+//! of the call) is [`crate::call`]'s to decide, and its words are for a log line.
 //!
 //! Always true: a text taken from a server is cut to [`EXCERPT_CHARS`] characters and holds no
 //! control character.
 
 mod excerpt;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-pub use excerpt::{EXCERPT_CHARS, excerpt};
+pub use excerpt::{EXCERPT_CHARS, excerpt, is_hidden};
 use serde_json::value::RawValue;
+use vocab::credential::hidden;
 use vocab::ids::{GenerationId, ProviderName};
 use vocab::outcome::ErrorType;
 
@@ -321,8 +323,8 @@ impl Fault {
             Self::Transport { why, .. } | Self::Parse { why, .. } | Self::Unusable { why } => why,
             _ => return self,
         };
-        if !secret.is_empty() && text.contains(secret) {
-            *text = text.replace(secret, "[credential]");
+        if let Cow::Owned(masked) = hidden(text, secret) {
+            *text = masked;
         }
         self
     }
@@ -341,22 +343,29 @@ fn from(provider: Option<&ProviderName>) -> String {
     provider.map_or_else(String::new, |name| format!(" from `{name}`"))
 }
 
-/// The provider a gateway's error object names, as OpenRouter writes it.
-pub(crate) fn provider_in(body: &[u8]) -> Option<ProviderName> {
+/// The provider that the error in an answer's body names.
+fn provider_in(body: &[u8]) -> Option<ProviderName> {
     #[derive(serde::Deserialize)]
-    struct Outer {
-        error: Inner,
+    struct Body<'a> {
+        #[serde(borrow)]
+        error: &'a RawValue,
     }
+    let body: Body<'_> = serde_json::from_slice(body).ok()?;
+    named_in(body.error)
+}
+
+/// The provider that a gateway's error object names, as OpenRouter writes it.
+fn named_in(error: &RawValue) -> Option<ProviderName> {
     #[derive(serde::Deserialize)]
-    struct Inner {
+    struct Object {
         metadata: Metadata,
     }
     #[derive(serde::Deserialize)]
     struct Metadata {
         provider_name: String,
     }
-    let outer: Outer = serde_json::from_slice(body).ok()?;
-    let name = outer.error.metadata.provider_name;
+    let object: Object = serde_json::from_str(error.get()).ok()?;
+    let name = object.metadata.provider_name;
     (!name.trim().is_empty()).then(|| name.into())
 }
 
@@ -367,30 +376,17 @@ pub(crate) fn of_error_object(error: &RawValue, provider: Option<ProviderName>) 
     struct Coded<'a> {
         #[serde(borrow, default)]
         code: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        metadata: Option<&'a RawValue>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Metadata {
-        provider_name: String,
     }
     let coded: Option<Coded<'_>> = serde_json::from_str(error.get()).ok();
     let code = coded
-        .as_ref()
         .and_then(|coded| coded.code)
         .and_then(|code| code.get().trim_matches('"').trim().parse().ok())
         .filter(|code| (400..=599).contains(code));
-    let named = coded
-        .and_then(|coded| coded.metadata)
-        .and_then(|metadata| serde_json::from_str::<Metadata>(metadata.get()).ok())
-        .map(|metadata| metadata.provider_name)
-        .filter(|name| !name.trim().is_empty())
-        .map(ProviderName::from);
     Fault::of_status(
         code.unwrap_or(500),
         None,
         error.get().as_bytes(),
-        provider.or(named),
+        provider.or_else(|| named_in(error)),
     )
 }
 
@@ -482,7 +478,11 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_echoed_is_masked() {
-        let fault = Fault::of_status(401, None, b"bad key sk-123", None).mask("sk-123");
+        let fault = Fault::of_status(401, None, b"bad key sk-or-123", None).mask("sk-or-123");
         assert_eq!(fault.body(), Some("bad key [credential]"));
+        // What a server of one's own is given for a key may be a part of any word.
+        let body = b"unknown field prompt_cache_key";
+        let fault = Fault::of_status(400, None, body, None).mask("key");
+        assert_eq!(fault.body(), Some("unknown field prompt_cache_key"));
     }
 }

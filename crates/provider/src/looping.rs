@@ -8,30 +8,17 @@
 //! Always true: where a stream was cut into pieces changes neither whether a reply trips nor the
 //! figures of the trip; the last word, which nothing has ended, never counts.
 //!
-//! What follows from a trip is [`crate::schedule`]'s to decide.
+//! What follows from a trip is [`crate::call`]'s to decide.
 
 mod escapes;
 mod window;
 mod words;
 
+use vocab::looping::Knobs;
+
 use self::escapes::Escapes;
 use self::window::Window;
 use self::words::{Ended, WORD_CHARS, Word, decode, hash_of, is_ascii_space, plain_run, scan};
-
-/// The five figures of an armed detector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Knobs {
-    /// Words of the rolling window, and the least sample. 0 counts as 1.
-    pub window_words: u64,
-    /// Occurrences in the window past which a word is an offender.
-    pub repeat_threshold: u64,
-    /// Distinct offenders that saturate the window.
-    pub min_offenders: u64,
-    /// Words in a row while saturated; 0 is the plain frequency rule.
-    pub min_saturated_run: u64,
-    /// Characters past which a reply is abandoned outright; 0 is off.
-    pub max_response_chars: u64,
-}
 
 /// What a piece of a reply belongs to. A word does not reach from one into another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

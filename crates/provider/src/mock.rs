@@ -25,9 +25,10 @@ use std::time::Duration;
 
 pub use script::Script;
 use vocab::ids::Slug;
+use vocab::looping::Knobs;
 
 use crate::fault::Fault;
-use crate::looping::{Detector, Knobs, Stream};
+use crate::looping::{Detector, Stream};
 use crate::reply::Reply;
 
 /// One incarnation's way through a script.

@@ -1,14 +1,15 @@
 //! One attempt at a chat completion over HTTP, with OpenRouter or whatever stands in its place.
 //!
 //! [`client`] makes the one connection pool of a run, [`attempt`] sends one request and reads its
-//! answer to the end, or to where it only repeats itself; [`generation`](generation()) looks up
-//! what an answer cost that was not read to its end. Both clocks of a call run here: the silence allowed, restarted by content,
-//! reasoning and arguments alone (F05), and the time allowed for the whole call.
+//! answer to the end, or to where it only repeats itself. [`generation`](generation()) looks up
+//! what an answer cost that was not read to its end, and [`endpoints`] who serves a model. Both
+//! clocks of a call run here: the silence allowed, restarted by content, reasoning and arguments
+//! alone (F05), and the time allowed for the whole call.
 //!
 //! Always true: dropping the future of an attempt ends its exchange; no redirect is followed; the
 //! credential is sent in one header and appears in no fault.
 //!
-//! Whether another attempt follows is [`crate::schedule`]'s business.
+//! Whether another attempt follows is [`crate::call`]'s business.
 
 mod client;
 mod endpoint;
@@ -26,9 +27,9 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 use vocab::ids::ProviderName;
+use vocab::looping::Knobs;
 
 use crate::fault::{Fault, excerpt};
-use crate::looping::Knobs;
 use crate::reading::Reading;
 use crate::reply::Reply;
 use crate::request::Body;

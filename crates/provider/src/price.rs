@@ -29,7 +29,7 @@ pub struct UsageReport {
     pub reasoning: Option<u64>,
     /// USD, as the gateway reported it.
     pub cost: Option<f64>,
-    /// Whether a figure was negative or no number, and was dropped.
+    /// Whether a figure was negative or larger than any can be, and was dropped.
     pub absurd: bool,
 }
 
@@ -92,7 +92,7 @@ impl UsageReport {
             absurd: false,
         };
         report.cost = fields.cost.and_then(number).filter(|cost| {
-            let possible = *cost >= 0.0;
+            let possible = is_price(*cost);
             absurd |= !possible;
             possible
         });
@@ -105,6 +105,11 @@ impl UsageReport {
 pub(crate) fn number(raw: &RawValue) -> Option<f64> {
     let text = raw.get().trim_matches('"').trim();
     text.parse().ok().filter(|figure: &f64| figure.is_finite())
+}
+
+/// Whether a figure can be the price of one exchange, in USD: the sum of a run's must stay a number.
+pub(crate) fn is_price(usd: f64) -> bool {
+    (0.0..=1e9).contains(&usd)
 }
 
 #[expect(
@@ -258,6 +263,9 @@ mod tests {
         let negative = report(r#"{"prompt_tokens": -5, "cost": -1}"#);
         assert_eq!((negative.prompt, negative.cost), (None, None));
         assert!(account(&negative, 0, None).clamped);
+        let endless = report(r#"{"prompt_tokens": 1e300, "cost": 1e308}"#);
+        assert_eq!((endless.prompt, endless.cost), (None, None));
+        assert!(account(&endless, 0, None).clamped);
         let reasoning = report(
             r#"{"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 9}}"#,
         );

@@ -8,9 +8,9 @@
 //! Always true: the result does not depend on where the bytes were cut.
 
 use vocab::ids::ProviderName;
+use vocab::looping::Knobs;
 
 use crate::fault::{Fault, excerpt};
-use crate::looping::Knobs;
 use crate::reply::{Assembly, LARGEST_REPLY, Progress, Reply};
 use crate::sse::{Decoder, TooLarge};
 

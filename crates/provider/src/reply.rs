@@ -19,6 +19,7 @@ pub(crate) use calls::settle_arguments;
 pub use calls::unique_ids;
 use serde_json::value::RawValue;
 use vocab::ids::{GenerationId, ProviderName};
+use vocab::looping::Knobs;
 use vocab::message::{Reasoning, ReasoningItem, ToolCall};
 
 use self::calls::Calls;
@@ -26,7 +27,7 @@ use self::chunk::{CallDelta, Choice, Chunk, Delta};
 use self::reasoning::Items;
 use self::text::Text;
 use crate::fault::{self, Discarded, Fault, excerpt};
-use crate::looping::{Detector, Knobs, Stream, Trip};
+use crate::looping::{Detector, Stream, Trip};
 use crate::price::UsageReport;
 
 /// Bytes of chunks that one reply may take.

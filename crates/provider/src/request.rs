@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::RawValue;
-pub use vocab::candidate::Candidate;
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 use vocab::rewrite::Rewrite;
@@ -24,7 +24,7 @@ use vocab::tools::Definition;
 pub use self::body::{Body, body};
 pub(crate) use self::thread::equal_bytes;
 pub use self::thread::{Common, Snapshot, Thread};
-use crate::degraded::{RoutingField, RoutingFields};
+use crate::degraded::RoutingFields;
 pub use crate::message::Shape;
 
 /// The tools a request offers, serialized once.
@@ -88,7 +88,7 @@ pub struct ModelRequest {
 /// How much a model shall reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReasoningSetting {
-    /// A level the gateway knows: `low`, `medium`, `high`.
+    /// A level by its word, from `none` to `xhigh`.
     Effort(&'static str),
     /// At most so many tokens.
     MaxTokens(u64),
@@ -106,32 +106,6 @@ pub enum CacheLifetime {
     None,
 }
 
-/// The fields that a server other than OpenRouter does not know, and that are not sent to it any
-/// more (R14).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one a field of the wire")]
-pub struct Dropped {
-    /// `provider`
-    pub provider: bool,
-    /// `session_id`
-    pub session_id: bool,
-    /// `prompt_cache_key`
-    pub prompt_cache_key: bool,
-    /// `reasoning`
-    pub reasoning: bool,
-}
-
-impl From<RoutingFields> for Dropped {
-    fn from(fields: RoutingFields) -> Self {
-        Self {
-            provider: fields.contains(RoutingField::Provider),
-            session_id: fields.contains(RoutingField::SessionId),
-            prompt_cache_key: fields.contains(RoutingField::PromptCacheKey),
-            reasoning: false,
-        }
-    }
-}
-
 /// What the run adds to an agent's request.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
@@ -145,8 +119,8 @@ pub struct Head<'a> {
     pub reasoning: Option<&'a ReasoningSetting>,
     /// How long what the agent has cached shall live.
     pub lifetime: CacheLifetime,
-    /// The fields that are left out.
-    pub dropped: &'a Dropped,
+    /// The fields that its server does not know (R14).
+    pub dropped: RoutingFields,
 }
 
 #[cfg(test)]

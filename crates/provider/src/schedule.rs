@@ -8,8 +8,7 @@
 
 use std::time::{Duration, SystemTime};
 
-pub use crate::call::CallError;
-pub use crate::fault::Fault;
+use crate::fault::Fault;
 
 /// The longest wait that is ever begun.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(600);
@@ -126,7 +125,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         let secs: f64 = value.parse().ok()?;
-        return Some(Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX));
+        return Some(Duration::try_from_secs_f64(secs).unwrap_or(Duration::from_secs(u64::MAX)));
     }
     let at = httpdate::parse_http_date(value).ok()?;
     Some(at.duration_since(now).unwrap_or_default())
@@ -254,7 +253,10 @@ mod tests {
             Some(Duration::from_secs(2))
         );
         assert_eq!(read("Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(read("99999999999999999999999999"), Some(Duration::MAX));
+        assert_eq!(
+            read("99999999999999999999999999"),
+            Some(Duration::from_secs(u64::MAX))
+        );
         for junk in ["", "soon", "-3", "1e9", "inf", "nan", ".", "1.2.3", "+4"] {
             assert_eq!(read(junk), None, "{junk}");
         }

@@ -20,14 +20,14 @@ use vocab::ids::{AgentId, CallId, MessageId, ModelId, ProviderName, RoutingKey, 
 use vocab::knowledge::MemoryScope;
 use vocab::message::Role;
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, Limit, TurnVerdict};
-use vocab::usage::{Cost, Figure, ListPrices, Tokens};
+use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
 
 pub use agents::{AgentMessage, AgentSpawned, AgentState, AgentStatus, Origin, WaitingOn};
 pub use held::{
-    ArchiveRow, ArchiveState, MemoryLimits, MemoryRevision, MemoryRow, MemoryState, MemoryTotals,
-    SkillRow, SkillsState, TaskRow, TaskStatus, TasksState,
+    ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
+    SkillsState, TaskRow, TaskStatus, TasksState,
 };
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
@@ -123,6 +123,9 @@ pub struct SessionStarted {
     pub capability_set: Option<Arc<RawValue>>,
     /// Per model its ordered candidates.
     pub model_providers: Option<Arc<RawValue>>,
+    /// Per model its list prices, as the launch gave them: what a reader prices a lost cache by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_prices: Option<Arc<RawValue>>,
     /// The run's routing key.
     pub routing_key: RoutingKey,
     /// The preset's name.
@@ -136,9 +139,6 @@ pub struct SessionStarted {
     pub workspace: Option<String>,
     /// Tokens per model.
     pub windows: BTreeMap<ModelId, u64>,
-    /// List prices per model, as launched: what a reader prices a lost cache by.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub model_prices: BTreeMap<ModelId, ListPrices>,
     /// The ceilings in force; unarmed ones absent.
     pub limits: BTreeMap<&'static str, f64>,
 }

@@ -3,19 +3,23 @@
 //! Readers ignore types and fields they do not know (06 §1). A line that is no event is handed
 //! over as damage, with its place: who asks decides whether to go on behind it.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use vocab::ids::AgentId;
+use vocab::ids::{AgentId, SessionId};
+
+/// Bytes of the longest line that is read. A stream's own end at an eighth of it; what has no line
+/// ends, as a device or a picture, is no stream and must not fill the memory.
+const LONGEST: u64 = 64 << 20;
 
 /// The stream's file within a run directory.
-const FILE: &str = "telemetry.ndjson";
+pub const STREAM_FILE: &str = "telemetry.ndjson";
 
 /// The stream of a RUN as a command line names one: a stream file, or a run directory.
 pub fn stream_of(run: &Path) -> PathBuf {
     if run.is_dir() {
-        run.join(FILE)
+        run.join(STREAM_FILE)
     } else {
         run.to_owned()
     }
@@ -28,6 +32,8 @@ pub struct Line {
     pub number: usize,
     /// What it is.
     pub kind: String,
+    /// The session it belongs to.
+    pub session: Option<SessionId>,
     /// Whose it is; `None` on events of the run.
     pub agent: Option<AgentId>,
     /// The turn it belongs to.
@@ -58,23 +64,49 @@ struct Envelope {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
+    session_id: Option<SessionId>,
+    #[serde(default)]
     agent_id: Option<AgentId>,
     #[serde(default)]
     turn: Option<u32>,
 }
 
-/// The events of a stream, in order; blank lines are none. Ends at the first failure to read.
-pub fn lines(reader: impl BufRead) -> impl Iterator<Item = io::Result<Result<Line, Damage>>> {
+/// The events of a stream, in order; blank lines are none. Ends at the first failure to read, and
+/// at a line that no stream can hold.
+pub fn lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<Result<Line, Damage>>> {
+    let mut number = 0;
+    let mut over = false;
     // By bytes: a line cut inside a character is one damaged line, not the end of the file.
-    let pieces = reader.split(b'\n').enumerate();
-    pieces.filter_map(|(index, piece)| {
-        let number = index + 1;
-        match piece {
-            Err(error) => Some(Err(error)),
-            Ok(bytes) if bytes.trim_ascii().is_empty() => None,
-            Ok(bytes) => Some(Ok(event(number, bytes))),
+    std::iter::from_fn(move || {
+        while !over {
+            number += 1;
+            match piece(&mut reader, number) {
+                Err(error) => {
+                    over = true;
+                    return Some(Err(error));
+                }
+                Ok(None) => over = true,
+                Ok(Some(bytes)) if bytes.trim_ascii().is_empty() => {}
+                Ok(Some(bytes)) => return Some(Ok(event(number, bytes))),
+            }
         }
+        None
     })
+}
+
+/// The next line of a file of lines, the `number`th, with its end; `None` behind the last. A line
+/// longer than any is an error of kind `InvalidData`.
+pub fn piece(reader: &mut impl BufRead, number: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = reader.take(LONGEST + 1).read_until(b'\n', &mut bytes)?;
+    if read as u64 > LONGEST {
+        let why = format!(
+            "its line {number} is longer than {} MiB, which none of such a file is",
+            LONGEST >> 20
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok((read > 0).then_some(bytes))
 }
 
 fn event(number: usize, bytes: Vec<u8>) -> Result<Line, Damage> {
@@ -85,6 +117,7 @@ fn event(number: usize, bytes: Vec<u8>) -> Result<Line, Damage> {
     Ok(Line {
         number,
         kind: envelope.kind,
+        session: envelope.session_id,
         agent: envelope.agent_id,
         turn: envelope.turn,
         text,
@@ -119,9 +152,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_line_ends_is_read_to_a_bound_and_no_further() {
+        let mut endless = io::BufReader::new(io::repeat(0));
+        let mut read = lines(&mut endless);
+        let why = read.next().unwrap().unwrap_err().to_string();
+        assert!(why.starts_with("its line 1 is longer than 64 MiB"), "{why}");
+        assert!(read.next().is_none());
+    }
+
+    #[test]
     fn a_run_directory_stands_for_its_stream() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(stream_of(dir.path()), dir.path().join("telemetry.ndjson"));
+        assert_eq!(stream_of(dir.path()), dir.path().join(STREAM_FILE));
         let file = dir.path().join("x.ndjson");
         assert_eq!(stream_of(&file), file);
     }

@@ -7,13 +7,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use vocab::credential::MARK;
+use vocab::credential::{SHORTEST, hidden};
+
 use crate::json;
-
-/// What stands where the credential stood.
-pub const MARK: &str = "[credential]";
-
-/// Shorter values are no credentials, and replacing them would shred every text they are part of.
-const SHORTEST: usize = 8;
 
 /// Replaces one secret value. The default replaces nothing.
 #[derive(Clone, Default)]
@@ -42,10 +39,8 @@ impl Mask {
     /// The text without the credential.
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match &self.0 {
-            Some(secret) if text.contains(&*secret.text) => {
-                Cow::Owned(text.replace(&*secret.text, MARK))
-            }
-            _ => Cow::Borrowed(text),
+            Some(secret) => hidden(text, &secret.text),
+            None => Cow::Borrowed(text),
         }
     }
 

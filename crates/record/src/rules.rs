@@ -13,14 +13,18 @@
 mod agent;
 mod delegation;
 mod held;
+mod lean;
 mod line;
 mod providers;
 mod reclaimed;
+mod report;
 mod run;
 mod sums;
 mod turn;
 
 use std::fmt;
+
+pub use report::{Counts, Report, RunFacts, read};
 
 /// A line that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,27 +61,48 @@ pub fn check(stream: &str) -> Vec<Violation> {
 pub fn check_with(stream: &str, ending: Ending) -> Vec<Violation> {
     let mut found = Found::default();
     let lines = line::parse(stream, ending, &mut found);
-    run::check(&lines, ending, &mut found);
-    agent::check(&lines, ending, &mut found);
-    delegation::check(&lines, &mut found);
-    providers::check(&lines, &mut found);
-    sums::check(&lines, &mut found);
-    found.0.sort_by_key(|violation| violation.line);
-    found.0
+    judge(&lines, ending, &mut found);
+    found.violations
 }
+
+/// Asks every rule of the lines of a stream, and puts what was found in order.
+fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
+    run::check(lines, ending, found);
+    agent::check(lines, ending, found);
+    delegation::check(lines, found);
+    providers::check(lines, found);
+    sums::check(lines, found);
+    found.violations.sort_by_key(|violation| violation.line);
+}
+
+/// Violations that are kept. A file that is no stream has one a line, and must not fill the memory.
+const KEPT: usize = 10_000;
 
 /// The violations found so far.
 #[derive(Default)]
-struct Found(Vec<Violation>);
+struct Found {
+    violations: Vec<Violation>,
+    /// Those that were counted and not kept.
+    left_out: u64,
+}
 
 impl Found {
     fn add(&mut self, line: usize, rule: &'static str, message: impl Into<String>) {
-        self.0.push(Violation {
+        if self.violations.len() == KEPT {
+            self.left_out += 1;
+            return;
+        }
+        self.violations.push(Violation {
             line,
             rule,
             message: message.into(),
         });
     }
+}
+
+/// The names of all rules.
+pub const fn names() -> &'static [&'static str] {
+    rule::ALL
 }
 
 /// The names of the rules.
@@ -96,7 +121,8 @@ mod rule {
     pub(super) const TRANSITION: &str = "transition";
     /// An incarnation opens with its spawn, state, modules and surface, each once.
     pub(super) const OPENING: &str = "opening";
-    /// Nothing of an agent follows its end, but for logs and the late price of a reply it abandoned.
+    /// Nothing of an agent follows its end, but for logs and the late price of a reply it
+    /// abandoned.
     pub(super) const AFTER_END: &str = "after_end";
     /// `failed` goes with a failure, `done` with any other ending.
     pub(super) const STATUS: &str = "status";
@@ -148,6 +174,40 @@ mod rule {
     pub(super) const SLOT_SUMS: &str = "slot_sums";
     /// The summary's figures are those of the stream.
     pub(super) const SUMMARY_SUMS: &str = "summary_sums";
+    /// All of them.
+    pub(super) const ALL: &[&str] = &[
+        FRAMING,
+        ENVELOPE,
+        FIRST_LINE,
+        LAST_LINES,
+        JOINED,
+        TRANSITION,
+        OPENING,
+        AFTER_END,
+        STATUS,
+        PLACES,
+        PARALLEL,
+        LINEAGE,
+        WAITS,
+        MESSAGES,
+        POOL,
+        TURN_ORDER,
+        TURN_CLOSED,
+        TIMING,
+        OUTCOME,
+        PAIRING,
+        FAILURE,
+        ENCLOSURE,
+        LIMIT,
+        SWITCH,
+        PREFIX,
+        HELD,
+        COMPACTION,
+        RECLAIMED,
+        BANDS,
+        SLOT_SUMS,
+        SUMMARY_SUMS,
+    ];
 }
 
 #[cfg(test)]

@@ -77,13 +77,13 @@ impl Session {
         let started = SessionStarted {
             capability_set: None,
             model_providers: None,
+            model_prices: None,
             routing_key: "abcdefghijklmnopqrstuvwx".into(),
             configuration: None,
             gg_version: "0.0.0",
             commit: None,
             workspace: Some("/workspace".to_owned()),
             windows: BTreeMap::from([(model(), 200_000)]),
-            model_prices: BTreeMap::new(),
             limits: BTreeMap::new(),
         };
         self.emit(None, None, Event::SessionStarted(Box::new(started)));

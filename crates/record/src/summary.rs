@@ -136,7 +136,7 @@ pub struct Summary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderStat {
-    /// The provider, where named.
+    /// The provider as it was first spelled, where named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderName>,
     /// The model.

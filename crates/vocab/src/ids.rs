@@ -121,14 +121,24 @@ impl ModelId {
 }
 
 impl ProviderName {
-    /// Whether two spellings name one provider: case and punctuation do not count (01 §6.2).
+    /// Whether two spellings name one provider: case and punctuation do not count (01 §6.2). Of
+    /// names that are punctuation alone everything counts.
     pub fn same_as(&self, other: &Self) -> bool {
-        self.letters().eq(other.letters())
+        let mut letters = self.letters().peekable();
+        if letters.peek().is_none() {
+            return self.as_str() == other.as_str();
+        }
+        letters.eq(other.letters())
     }
 
     /// The name without case and punctuation: equal for two spellings of one provider.
     pub fn folded(&self) -> String {
-        self.letters().collect()
+        let letters: String = self.letters().collect();
+        if letters.is_empty() {
+            self.as_str().to_owned()
+        } else {
+            letters
+        }
     }
 
     fn letters(&self) -> impl Iterator<Item = char> + '_ {
@@ -208,6 +218,10 @@ mod tests {
         let same = |a: &str, b: &str| ProviderName::from(a).same_as(&ProviderName::from(b));
         assert!(same("z-ai", "Z.AI"));
         assert!(!same("z-ai", "zai2"));
+        assert!(!same("---", "...") && same("---", "---") && !same("---", ""));
+        let folded = |name: &str| ProviderName::from(name).folded();
+        assert_eq!(folded("Z.AI"), "zai");
+        assert_ne!(folded("---"), folded("..."));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The words of what an agent knows and plans: tasks, memories, skills (02 §8–10).
 
+use serde::{Deserialize, Serialize};
+
 use crate::tools::ToolName;
 use crate::words::words;
 
@@ -61,6 +63,61 @@ impl MemoryStrategy {
     /// Whether the window holds something of every memory.
     pub const fn in_window(self) -> bool {
         !matches!(self, Self::KeywordSearch)
+    }
+}
+
+/// How much of memories may be kept, in characters but for the counts, under the names a launch
+/// gives the figures; 0 is no limit (02 §9.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryLimits {
+    /// Memories, under `scratchpad` and `keyword-search`.
+    pub max_count: u64,
+    /// Characters of one body.
+    pub max_len_per_memory: u64,
+    /// Characters of all bodies, under `scratchpad`.
+    pub max_total_len: u64,
+    /// Characters of the rendered index, under `markdown`.
+    pub max_len_index: u64,
+    /// Characters of one description.
+    pub max_len_description: u64,
+    /// Hits of a search, under `keyword-search`.
+    pub max_results: u64,
+}
+
+impl MemoryLimits {
+    /// The limits that apply to memories kept in a way; the others are 0, no limit.
+    pub const fn of(self, strategy: MemoryStrategy) -> Self {
+        let Self {
+            max_count,
+            max_total_len,
+            max_len_index,
+            max_results,
+            ..
+        } = self;
+        let none = Self {
+            max_count: 0,
+            max_total_len: 0,
+            max_len_index: 0,
+            max_results: 0,
+            ..self
+        };
+        match strategy {
+            MemoryStrategy::Scratchpad => Self {
+                max_count,
+                max_total_len,
+                ..none
+            },
+            MemoryStrategy::Markdown => Self {
+                max_len_index,
+                ..none
+            },
+            MemoryStrategy::KeywordSearch => Self {
+                max_count,
+                max_results,
+                ..none
+            },
+        }
     }
 }
 

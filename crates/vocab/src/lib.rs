@@ -9,9 +9,11 @@
 pub mod band;
 pub mod candidate;
 pub mod capability;
+pub mod credential;
 pub mod failure;
 pub mod ids;
 pub mod knowledge;
+pub mod looping;
 pub mod message;
 pub mod operations;
 pub mod outcome;

@@ -86,13 +86,6 @@ pub struct Reasoning {
     pub text: Option<Arc<str>>,
 }
 
-impl Reasoning {
-    /// Whether only its maker can read a part of it.
-    pub fn is_sealed(&self) -> bool {
-        self.items.iter().any(|item| item.sealed)
-    }
-}
-
 /// One item of a reply's reasoning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReasoningItem {

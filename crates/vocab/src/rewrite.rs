@@ -25,7 +25,5 @@ words! {
         Toolset = "toolset",
         /// The run moved to another provider, which cannot read the last one's reasoning.
         ProviderMove = "provider_move",
-        /// A field the server does not know is sent no more.
-        DroppedField = "dropped_field",
     }
 }

@@ -21,11 +21,12 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Adds class by class; a class is `None` only where neither side reported it.
+    /// Adds class by class; a class is `None` only where neither side reported it. Figures come from
+    /// servers and files: a sum that no count can hold is the largest there is.
     pub fn add(&mut self, other: &Self) {
         fn sum(a: &mut Option<u64>, b: Option<u64>) {
             if let Some(b) = b {
-                *a = Some(a.unwrap_or(0) + b);
+                *a = Some(a.unwrap_or(0).saturating_add(b));
             }
         }
         sum(&mut self.uncached_input, other.uncached_input);
@@ -49,7 +50,7 @@ impl Tokens {
 fn either(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::providers::plain;
 use super::reply::Said;
-use super::request::content_text;
+use super::request::{content_text, opening};
 
 mod reasoning;
 
@@ -238,7 +238,7 @@ impl Checker {
             })
             .collect();
         let bytes = prefix_bytes(messages, written, kept);
-        let name = name_of(messages);
+        let name = opening(messages);
         if let Some(last) = self.conversations.get(&name) {
             if last.tools != tools {
                 faults.push("`tools` changed within the conversation".to_owned());
@@ -404,17 +404,6 @@ fn calls_of(message: &Value) -> Vec<(&str, &Value)> {
                 .collect()
         })
         .unwrap_or_default()
-}
-
-fn name_of(messages: &[Value]) -> String {
-    let first = |role: &str| {
-        messages
-            .iter()
-            .find(|message| message["role"] == role)
-            .map(|message| content_text(&message["content"]))
-            .unwrap_or_default()
-    };
-    format!("{}\0{}", first("system"), first("user"))
 }
 
 /// The provider a request allows, without case and punctuation; empty where it names none.

@@ -19,7 +19,7 @@ use super::fault::Fault;
 use super::generation::{self, Desk, Lookups};
 use super::ledger::{Account, Reported};
 use super::prices::{Charged, Prices};
-use super::request::content_text;
+use super::request::opening;
 use super::{Answer, Arguments, Reply, Request, Responder};
 
 /// One provider of a gateway.
@@ -37,10 +37,11 @@ pub struct Provider {
     asked: usize,
 }
 
-/// What a refused tool choice and an unknown field are told.
+/// What a refused tool choice is told.
 const NO_TOOL_CHOICE: &str = "No endpoints found that support the provided 'tool_choice' value. To \
                               learn more about provider routing, visit: \
                               https://openrouter.ai/docs/guides/routing/provider-selection";
+
 /// What a request is told that allows no provider there is.
 const NO_PROVIDER: &str = "No allowed providers are available for the selected model.";
 
@@ -419,21 +420,14 @@ fn output(answer: &Answer) -> (u64, u64) {
     (said as u64 + 8 + reasoning, reasoning)
 }
 
-/// What tells conversations apart: the run, the system text and the first thing said to the model.
+/// What tells conversations apart: the run, the model and how the conversation opens.
 fn conversation(body: &Value) -> String {
-    let first = |role: &str| {
-        let messages = body["messages"].as_array();
-        messages
-            .and_then(|all| all.iter().find(|message| message["role"] == role))
-            .map(|message| content_text(&message["content"]))
-            .unwrap_or_default()
-    };
+    let messages = body["messages"].as_array();
     format!(
-        "{}\0{}\0{}\0{}",
+        "{}\0{}\0{}",
         body["session_id"],
         body["model"],
-        first("system"),
-        first("user")
+        opening(messages.map_or(&[], Vec::as_slice))
     )
 }
 

@@ -74,6 +74,19 @@ impl Request {
     }
 }
 
+/// How a conversation opens, which tells it from others: its system text and what the model is
+/// told first.
+pub(super) fn opening(messages: &[Value]) -> String {
+    let first = |role: &str| {
+        messages
+            .iter()
+            .find(|message| message["role"] == role)
+            .map(|message| content_text(&message["content"]))
+            .unwrap_or_default()
+    };
+    format!("{}\0{}", first("system"), first("user"))
+}
+
 /// A message's text, whether its content is a string or parts.
 pub fn content_text(content: &Value) -> String {
     match content {

@@ -209,11 +209,33 @@ pub fn binary() -> PathBuf {
 
 /// Runs another command of the binary and waits for it.
 pub fn gg<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Output {
-    std::process::Command::new(binary())
+    finished(&mut command(arguments))
+}
+
+/// The same, with a gateway at this base URL and a credential for it.
+pub fn gg_at<S: AsRef<std::ffi::OsStr>>(
+    base_url: &str,
+    arguments: impl IntoIterator<Item = S>,
+) -> Output {
+    let mut command = command(arguments);
+    command
+        .env("OPENROUTER_BASE_URL", base_url)
+        .env("OPENROUTER_API_KEY", CREDENTIAL);
+    finished(&mut command)
+}
+
+fn command<S: AsRef<std::ffi::OsStr>>(
+    arguments: impl IntoIterator<Item = S>,
+) -> std::process::Command {
+    let mut command = std::process::Command::new(binary());
+    command
         .args(arguments)
         .env_remove("OPENROUTER_API_KEY")
         .env_remove("OPENROUTER_BASE_URL")
-        .stdin(std::process::Stdio::null())
-        .output()
-        .expect("the binary can be started")
+        .stdin(std::process::Stdio::null());
+    command
+}
+
+fn finished(command: &mut std::process::Command) -> Output {
+    command.output().expect("the binary can be started")
 }

@@ -280,6 +280,27 @@ fn r14_fields_that_a_server_does_not_know_are_dropped_once() {
     assert_eq!(run.outcomes().len(), 4);
 }
 
+#[test]
+fn r14_a_word_for_a_key_hides_nothing_of_what_a_server_says() {
+    let strict = Strict {
+        routing: false,
+        keys: false,
+        ..Strict::default()
+    };
+    let market = Market::new([provider("Acme").not_knowing(["prompt_cache_key"])]);
+    let run = Run::builder()
+        .environment("OPENROUTER_API_KEY", "key")
+        .launch(Launch::on(MODEL, &["Acme"]))
+        .gateway(Gateway::with_checker(
+            Some(strict),
+            market.serve(|_: &Request, _: usize| Answer::finish("Done.")),
+        ))
+        .run();
+    run.ended(0, "completed");
+    let told = run.logs("warn").join("\n");
+    assert!(told.contains("is sent no `prompt_cache_key`"), "{told}");
+}
+
 /// The turns of F31: five without details, one that read nothing, then good ones.
 fn f31() -> (Run, Market) {
     let market = Market::new([

@@ -9,7 +9,7 @@ use tests::gateway::{
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
-use crate::common::{moves, provider_faults};
+use crate::common::{CEILING, moves, provider_faults};
 use crate::field_repetition::{armed, looping_content};
 
 fn plain(turns: usize) -> impl FnMut(&Request, usize) -> Answer + Send + 'static {
@@ -167,4 +167,62 @@ fn a_run_that_is_stopped_does_not_wait_for_prices_that_do_not_come() {
     let told = run.logs("warn");
     let unpriced = |line: &&&str| line.contains("without a price");
     assert_eq!(told.iter().filter(unpriced).count(), 1, "{told:?}");
+}
+
+#[test]
+fn a_signal_hurries_the_prices_asked_for_at_the_end_and_a_second_one_ends_the_asking() {
+    for (signals, why) in [
+        (1, "the run was stopped while they were asked for"),
+        (2, "a second signal ended the run"),
+    ] {
+        let market = Market::new([provider("Acme").fault(0, looping_content("void 0;\n", 30_000))])
+            .with_lookups(Lookups::Never);
+        let running = Run::builder()
+            .launch(armed(&["Acme"], 3_000))
+            .gateway(Gateway::start(
+                market.serve(|_: &Request, _: usize| Answer::finish("Done.")),
+            ))
+            .start();
+        // Two calls, then look-ups. Signals that meet are one: the second comes once the asking
+        // has gone on behind the first.
+        for signal in 0..signals {
+            assert!(running.gateway().wait_for(3 + signal, CEILING));
+            running.signal(Signal::TERM);
+        }
+        let run = running.finish();
+        run.ended(0, "completed");
+        assert_eq!(run.summary()["loopAbortUnpriced"], 1);
+        let warned = run.logs("warn").join("\n");
+        assert!(
+            warned.contains(&format!("without a price: {why}")),
+            "{warned}"
+        );
+    }
+}
+
+#[test]
+fn a_cancel_file_hurries_the_prices_that_are_asked_for_at_the_end() {
+    let market = Market::new([provider("Acme").fault(0, looping_content("void 0;\n", 30_000))])
+        .with_lookups(Lookups::Never);
+    let builder = Run::builder();
+    let cancel = builder.folder().join("cancel");
+    let running = builder
+        .launch(armed(&["Acme"], 3_000).set("/cancelFile", cancel.display().to_string()))
+        .gateway(Gateway::start(
+            market.serve(|_: &Request, _: usize| Answer::finish("Done.")),
+        ))
+        .start();
+    running.wait_for("the root's end", |line| {
+        line["type"] == "agent_status" && line["status"] == "done"
+    });
+    std::fs::write(&cancel, "").unwrap();
+    let run = running.finish();
+    // It had ended by itself; what is hurried is the rest.
+    run.ended(0, "completed");
+    assert_eq!(run.summary()["loopAbortUnpriced"], 1);
+    let warned = run.logs("warn").join("\n");
+    assert!(
+        warned.contains("without a price: the run was stopped while they were asked for"),
+        "{warned}"
+    );
 }

@@ -270,3 +270,22 @@ fn a_silent_change_of_provider_ends_the_run_and_its_spelling_does_not() {
     assert!(journal.contains("provider_mismatch"));
     assert!(run.stderr.contains("Z.AI") && run.stderr.contains("Bolt"));
 }
+
+#[test]
+fn a_provider_that_changes_its_spelling_is_one_in_every_sum() {
+    let market = Market::new([provider("Z.AI")
+        .fault(1, Fault::ServedBy("z-ai".to_owned()))
+        .fault(2, Fault::ServedBy("Z AI".to_owned()))
+        .fault(3, Fault::Miss)]);
+    let run = play(&["Z.AI"], &market, 6);
+    run.ended(0, "completed");
+    let rows = run.summary()["providerStats"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(
+        (&rows[0]["provider"], &rows[0]["calls"]),
+        (&json!("Z.AI"), &json!(6))
+    );
+    // Its cache is one as well: what it left under one name is missed under another.
+    assert_eq!(provider_faults(&run), [["cache_miss", "Z.AI"]]);
+    assert_eq!(run.events("prefix_broken").len(), 0);
+}

@@ -12,8 +12,9 @@ use context::compaction::{Compaction, CompactionStrategy, Policy};
 use context::signal::{self, SignalPolicy};
 use context::tokens;
 use context::window::{BlockKind, NewItem, Window};
+use provider::degraded::RoutingFields;
 use provider::request::{
-    CacheLifetime, Dropped, Head, ModelRequest, Shape, ToolChoice, Toolset, body, toolset,
+    CacheLifetime, Head, ModelRequest, Shape, ToolChoice, Toolset, body, toolset,
 };
 use vocab::band::Band;
 use vocab::message::{Message, ToolCall};
@@ -174,7 +175,7 @@ fn per_turn(items: usize, repeats: usize) -> Result<Cost> {
         routing_key: &key,
         reasoning: None,
         lifetime: CacheLifetime::Default,
-        dropped: &Dropped::default(),
+        dropped: RoutingFields::default(),
     };
     let (mut upkeep, mut request) = (Vec::new(), Vec::new());
     for _ in 0..repeats {

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use provider::looping::{Detector, Knobs, Stream};
+use provider::looping::{Detector, Stream};
+use vocab::looping::Knobs;
 
 use super::median;
 use super::table::Row;

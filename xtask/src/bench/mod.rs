@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: what gg costs, each figure beside its floor measured in the same run.
 //!
 //! The floor is [`bare_loop`]: plain Rust that sends requests of the same sizes over one
-//! connection, runs the same commands and does with their output what the policy asks. Both contestants are processes of their own, optimised,
-//! started the same way, served by the same lean gateway. Goals are printed, never asserted.
+//! connection, runs the same commands and does with their output what the policy asks. Both
+//! contestants are processes of their own, optimised, started the same way, served by the same
+//! lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
 mod bookkeeping;

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use context::autoload::{self, Loaded};
 use tools::{FilePolicy, REQUEST_PICTURES};
-use vocab::outcome::EndStatus;
 
 use super::LoopEnd;
 use super::turns::Turns;
@@ -26,7 +25,7 @@ impl Turns {
         let sees = self.surface.files.attach_images;
         let files = FilePolicy {
             read: None,
-            attach_images: autoload::attaches(Some(policy.images), sees),
+            attach_images: policy.images && sees,
             picture_room: REQUEST_PICTURES,
             whole: true,
         };
@@ -42,12 +41,9 @@ impl Turns {
                     image: file.images.into_iter().next(),
                 }),
                 Err(failure) => {
-                    return ControlFlow::Break(LoopEnd {
-                        error: Some(format!(
-                            "the file `{path}`, which the task rests on, cannot be read: {failure}"
-                        )),
-                        ..LoopEnd::of(EndStatus::InternalError)
-                    });
+                    return ControlFlow::Break(LoopEnd::internal(format!(
+                        "the file `{path}`, which the task rests on, cannot be read: {failure}"
+                    )));
                 }
             }
         }

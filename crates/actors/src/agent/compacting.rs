@@ -9,12 +9,11 @@ use std::ops::ControlFlow;
 use context::compaction::{self, Answer, CompactCall, CompactionStrategy, Due, Material, Relief};
 use context::modules::ModuleKind;
 use context::prompts::Unread;
-use context::window::{NewItem, Region};
+use context::window::NewItem;
 use record::event::{self, Event, LogLevel, Retained};
 use tools::{FilePolicy, REQUEST_PICTURES};
-use vocab::band::Band;
 use vocab::ids::ModelId;
-use vocab::message::{Image, Message};
+use vocab::message::Image;
 use vocab::outcome::EndStatus;
 use vocab::tools::ToolName;
 use vocab::usage::{Cost, Tokens};
@@ -76,21 +75,9 @@ impl Turns {
             .iter()
             .find(|row| row.kind == ModuleKind::Memories);
         let writes = memories.is_some_and(|row| row.enabled && row.writable);
-        (into_memories && !writes).then(|| LoopEnd {
-            error: Some(
-                "its window is to be compacted into memories that it may not write".to_owned(),
-            ),
-            ..LoopEnd::of(EndStatus::InternalError)
+        (into_memories && !writes).then(|| {
+            LoopEnd::internal("its window is to be compacted into memories that it may not write")
         })
-    }
-
-    /// Says something of gg's own to the model, at the end of the window.
-    pub(super) fn notice(&mut self, turn: u32, text: String) {
-        let message = Message::User {
-            text: text.into(),
-            images: Vec::new(),
-        };
-        self.window.push(NewItem::new(Band::System, turn, message));
     }
 
     fn warn_pinned(&mut self, usage: u64) {
@@ -231,14 +218,5 @@ pub(super) fn failed(why: String) -> LoopEnd {
     LoopEnd {
         error: Some(why),
         ..LoopEnd::of(EndStatus::CompactionFailed)
-    }
-}
-
-/// The lines a view shows, as the window has them.
-pub(super) fn region(region: tools::Region) -> Region {
-    Region {
-        first: region.first,
-        last: region.last,
-        total: region.total,
     }
 }

@@ -10,7 +10,7 @@ use vocab::message::Image;
 use vocab::outcome::EndStatus;
 
 use super::LoopEnd;
-use super::compacting::region;
+use super::records::region;
 use super::turns::Turns;
 
 /// A file as a model is shown it.
@@ -66,10 +66,9 @@ impl Turns {
                 )
             }
             Ok(None) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
-            Err(error) => ControlFlow::Break(LoopEnd {
-                error: Some(format!("reading files died: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            }),
+            Err(error) => {
+                ControlFlow::Break(LoopEnd::internal(format!("reading files died: {error}")))
+            }
         }
     }
 

@@ -11,17 +11,14 @@ use config::Launch;
 use config::profile::Profile;
 use context::modules::memories::MemoryState;
 use context::modules::skills::{self, Catalogue, Skill, SkillSet};
-use context::modules::tasks::{TaskList, TaskPolicy};
+use context::modules::tasks::TaskList;
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow};
 use context::prompts::{MemoriesSection, PromptError, SkillsSection, SystemContext, TasksSection};
-use context::window::{BlockKind, NewItem};
+use context::window::BlockKind;
 use record::event::Event;
-use vocab::band::Band;
 use vocab::capability::CapabilityId;
 use vocab::ids::Slug;
 use vocab::knowledge::{MemoryScope, MemoryStrategy};
-use vocab::message::Message;
-use vocab::outcome::EndStatus;
 use vocab::tools::{Definition, ToolName};
 
 use super::records::{archive_state, memory_state, skills_state, tasks_state};
@@ -72,12 +69,7 @@ impl Held {
             Err(error) => (None, Some(error)),
         };
         Self {
-            tasks: spec.profile.tasks().map(|tasks| {
-                TaskList::new(TaskPolicy {
-                    mode: tasks.mode,
-                    max_tasks: tasks.max_tasks,
-                })
-            }),
+            tasks: spec.profile.tasks().map(TaskList::new),
             memories: memories.zip(held).map(|(link, policy)| Memories {
                 link: link.held_by(&format!("agent {}", spec.id)),
                 strategy: policy.strategy,
@@ -191,10 +183,9 @@ impl Turns {
     /// A snapshot of every module it holds (06 §2.4); directly behind its surface.
     pub(super) async fn tell_holdings(&mut self) -> ControlFlow<LoopEnd> {
         if let Some(error) = self.held.unread.take() {
-            return ControlFlow::Break(LoopEnd {
-                error: Some(format!("a manual does not render: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            });
+            return ControlFlow::Break(LoopEnd::internal(format!(
+                "a manual does not render: {error}"
+            )));
         }
         if let Some(memories) = &self.held.memories {
             let ask = DescribeMemories {
@@ -249,11 +240,7 @@ impl Turns {
             self.links.voice.say(self.held.memory_state(state));
         }
         if let Some(text) = notice {
-            let message = Message::User {
-                text: text.into(),
-                images: Vec::new(),
-            };
-            self.window.push(NewItem::new(Band::System, turn, message));
+            self.notice(turn, text);
         }
         ControlFlow::Continue(())
     }
@@ -320,10 +307,7 @@ impl Turns {
 fn reached<T>(answer: Result<T, MailboxError>) -> ControlFlow<LoopEnd, T> {
     match answer {
         Ok(answer) => ControlFlow::Continue(answer),
-        Err(_) => ControlFlow::Break(LoopEnd {
-            error: Some(gone()),
-            ..LoopEnd::of(EndStatus::InternalError)
-        }),
+        Err(_) => ControlFlow::Break(LoopEnd::internal(gone())),
     }
 }
 

@@ -102,6 +102,14 @@ impl LoopEnd {
         }
     }
 
+    /// The end of an agent that gg could not carry on.
+    pub(crate) fn internal(error: impl Into<String>) -> Self {
+        Self {
+            error: Some(error.into()),
+            ..Self::of(EndStatus::InternalError)
+        }
+    }
+
     /// Tells the record of it: the stream in one event, the journal in one row.
     pub(crate) fn tell(&self, spec: &AgentSpec, voice: &Voice) {
         voice.say(Event::AgentStatus(AgentStatus {
@@ -120,9 +128,8 @@ impl LoopEnd {
 
     pub(crate) fn panicked(text: String) -> Self {
         Self {
-            error: Some(text),
             panicked: true,
-            ..Self::of(EndStatus::InternalError)
+            ..Self::internal(text)
         }
     }
 }

@@ -10,10 +10,10 @@ use actix::MailboxError;
 use context::window::NewItem;
 use context::{prompts, tokens};
 use provider::call::CallError;
+use provider::fault::Fault;
 use provider::price::Accounted;
 use provider::reply::{Reply, unique_ids};
 use provider::request::{ModelRequest, ToolChoice};
-use provider::schedule::Fault;
 use record::event::{AssistantMessage, ContextBreakdown, Event, LogLevel, Prompt};
 use record::journal::{
     Entry, MessageList, ModelErrorKind, ModelErrorRecord, RequestRecord, RequestRole, RequestShape,
@@ -42,13 +42,10 @@ impl Turns {
         clock: &mut TurnClock,
     ) -> ControlFlow<LoopEnd> {
         let Some(client) = self.links.client.clone() else {
-            return ControlFlow::Break(LoopEnd {
-                error: Some(format!(
-                    "no client for model `{}`",
-                    self.spec.profile.model_id
-                )),
-                ..LoopEnd::of(EndStatus::InternalError)
-            });
+            return ControlFlow::Break(LoopEnd::internal(format!(
+                "no client for model `{}`",
+                self.spec.profile.model_id
+            )));
         };
         if self.window.picture_bytes() > 0 && self.is_blind() {
             // Another agent's request taught the run that this model takes none.
@@ -77,14 +74,14 @@ impl Turns {
                 self.answered_with(turn, completion, request, sent, duration_ms)
                     .await
             }
-            Ok(Err(CallFailure::Stopped(cause))) => self.stopped(cause),
+            Ok(Err(CallFailure::Stopped(cause))) => ControlFlow::Break(self.stopped(cause)),
             Ok(Err(CallFailure::Failed(failure))) => {
                 self.failed(turn, &failure, request, sent, duration_ms)
             }
-            Err(_) => ControlFlow::Break(LoopEnd {
-                error: Some(format!("the model client died: {}", crate::panics::last())),
-                ..LoopEnd::of(EndStatus::InternalError)
-            }),
+            Err(_) => ControlFlow::Break(LoopEnd::internal(format!(
+                "the model client died: {}",
+                crate::panics::last()
+            ))),
         }
     }
 
@@ -154,13 +151,8 @@ impl Turns {
 
     fn strip_pictures(&mut self, turn: u32) -> ControlFlow<LoopEnd> {
         self.surface.files.attach_images = false;
-        match self.window.strip_pictures(prompts::picture_removed) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                let cause = format!("a notice does not render: {error}");
-                self.close_fatal(turn, cause, ReplySize::default())
-            }
-        }
+        let stripped = self.window.strip_pictures(prompts::picture_removed);
+        self.rendered(turn, stripped)
     }
 
     /// Counts what is new and reports the window: its breakdown, then each message not reported
@@ -189,16 +181,15 @@ impl Turns {
     }
 
     /// The run stopped while the call was under way: nothing was answered, nothing is judged.
-    pub(super) fn stopped(&self, cause: StopCause) -> ControlFlow<LoopEnd> {
-        let end = match cause {
+    pub(super) fn stopped(&self, cause: StopCause) -> LoopEnd {
+        match cause {
             StopCause::Canceled => LoopEnd::of(EndStatus::Canceled),
             StopCause::Defect => LoopEnd::of(EndStatus::InternalError),
             StopCause::Deadline => LoopEnd {
                 breach: Some(self.runtime_breach()),
                 ..LoopEnd::of(EndStatus::TimedOut)
             },
-        };
-        ControlFlow::Break(end)
+        }
     }
 
     fn runtime_breach(&self) -> Breach {
@@ -313,13 +304,8 @@ impl Turns {
 
     /// A reply without a call: told which calls end the session (01 §9.3).
     pub(super) fn no_call(&mut self, turn: u32, size: ReplySize) -> ControlFlow<LoopEnd> {
-        let text = match prompts::missing_call(self.surface.endings) {
-            Ok(text) => text,
-            Err(error) => {
-                let cause = format!("a notice does not render: {error}");
-                return self.close_fatal(turn, cause, size);
-            }
-        };
+        let text = prompts::missing_call(self.surface.endings);
+        let text = self.rendered(turn, text)?;
         self.notice(turn, text);
         self.close_error(turn, ErrorType::MissingCompletionNoCall, size)
     }

@@ -8,6 +8,9 @@ use std::ops::ControlFlow;
 
 use context::prompts::PromptError;
 use context::signal;
+use context::window::NewItem;
+use vocab::band::Band;
+use vocab::message::Message;
 
 use super::LoopEnd;
 use super::turns::{ReplySize, Turns};
@@ -33,6 +36,15 @@ impl Turns {
         self.rendered(turn, shown)
     }
 
+    /// Says something of gg's own to the model, at the end of the window.
+    pub(super) fn notice(&mut self, turn: u32, text: String) {
+        let message = Message::User {
+            text: text.into(),
+            images: Vec::new(),
+        };
+        self.window.push(NewItem::new(Band::System, turn, message));
+    }
+
     /// A text of gg's own; one that does not render is a defect, and the agent ends of it.
     pub(super) fn rendered<T>(
         &mut self,
@@ -42,13 +54,8 @@ impl Turns {
         match text {
             Ok(text) => ControlFlow::Continue(text),
             Err(error) => {
-                let cause = format!("a notice does not render: {error}");
-                match self.close_fatal(turn, cause, ReplySize::default()) {
-                    ControlFlow::Break(end) => ControlFlow::Break(end),
-                    ControlFlow::Continue(()) => {
-                        ControlFlow::Break(LoopEnd::of(vocab::outcome::EndStatus::InternalError))
-                    }
-                }
+                let cause = format!("a text of gg's own does not render: {error}");
+                self.close_fatal(turn, cause, ReplySize::default())
             }
         }
     }

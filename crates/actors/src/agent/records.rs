@@ -9,12 +9,12 @@ use context::modules::archive::{Archive, ArchiveEntry};
 use context::modules::memories;
 use context::modules::skills::{self, SkillSet};
 use context::modules::tasks::{Task, TaskList};
-use context::window::{LoggedMessage, Retention, Row, Slot};
+use context::window::{LoggedMessage, Region, Retention, Row, Slot};
 use provider::call::CallError;
 use provider::fault::Fault;
 use provider::reply::Reply;
 use record::event::{
-    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor, MemoryLimits,
+    ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor,
     MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState,
     TaskRow, TaskStatus, TasksState,
 };
@@ -170,20 +170,12 @@ pub(super) fn memory_state(
         chars: totals.chars,
         lines: totals.lines,
     };
-    let limits = state.limits;
     Event::MemoryState(Box::new(MemoryState {
         module_id,
         strategy: state.strategy,
         memories: state.memories.into_iter().map(row).collect(),
         totals: totals(state.totals),
-        limits: MemoryLimits {
-            max_count: limits.max_count,
-            max_len_per_memory: limits.max_len_per_memory,
-            max_total_len: limits.max_total_len,
-            max_len_index: limits.max_len_index,
-            max_len_description: limits.max_len_description,
-            max_results: limits.max_results,
-        },
+        limits: state.limits,
         peaks: totals(state.peaks),
         scope,
         writable: state.writable,
@@ -224,4 +216,13 @@ pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
         module_id,
         entries: archive.entries().iter().map(row).collect(),
     })
+}
+
+/// The lines a view shows, as the window has them.
+pub(super) fn region(region: tools::Region) -> Region {
+    Region {
+        first: region.first,
+        last: region.last,
+        total: region.total,
+    }
 }

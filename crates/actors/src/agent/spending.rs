@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use context::tokens;
-use provider::fault::Discarded;
+use provider::fault::{Discarded, Fault};
 use provider::price::{self, Accounted, UsageReport};
-use provider::schedule::Fault;
 use record::event::{Event, Prompt, ResponseRejected, Usage};
 use vocab::ids::{MessageId, ProviderName};
 use vocab::usage::Figure;

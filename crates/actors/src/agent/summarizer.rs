@@ -72,12 +72,7 @@ impl Turns {
                     ));
                 }
                 Ok(Err(CallFailure::Stopped(cause))) => {
-                    return match self.stopped(cause) {
-                        ControlFlow::Break(end) => ControlFlow::Break(end),
-                        ControlFlow::Continue(()) => {
-                            ControlFlow::Break(LoopEnd::of(EndStatus::Canceled))
-                        }
-                    };
+                    return ControlFlow::Break(self.stopped(cause));
                 }
                 Ok(Err(CallFailure::Failed(failure)))
                     if pictures && failure.error.fault.refuses_pictures() =>
@@ -88,7 +83,7 @@ impl Turns {
                     return self.not_summarized(summarizer, &failure.error, record);
                 }
                 Err(_) => {
-                    return ControlFlow::Break(internal(format!(
+                    return ControlFlow::Break(LoopEnd::internal(format!(
                         "the client of the summarizer died: {}",
                         crate::panics::last()
                     )));
@@ -108,7 +103,7 @@ impl Turns {
                 client,
                 strategy: policy.strategy,
             }),
-            _ => ControlFlow::Break(internal(format!("no client for model `{model}`"))),
+            _ => ControlFlow::Break(LoopEnd::internal(format!("no client for model `{model}`"))),
         }
     }
 
@@ -221,7 +216,7 @@ impl Turns {
             });
         }
         if summarizer.named && is_unreachable(error) {
-            return ControlFlow::Break(internal(format!(
+            return ControlFlow::Break(LoopEnd::internal(format!(
                 "the summarizer `{}` cannot be reached: {why}",
                 summarizer.model
             )));
@@ -271,13 +266,6 @@ impl Turns {
             Some("compaction_fallback"),
             format!("no summary by model `{model}`: {why}; a fixed note stands for it"),
         );
-    }
-}
-
-fn internal(error: String) -> LoopEnd {
-    LoopEnd {
-        error: Some(error),
-        ..LoopEnd::of(EndStatus::InternalError)
     }
 }
 

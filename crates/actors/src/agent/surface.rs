@@ -9,7 +9,6 @@ use context::modules::{ModuleKind, RosterRow};
 use context::prompts::{
     CompactionSection, ManagedSection, ReadFile, RosterLine, Shell, SubagentsSection, SystemContext,
 };
-use provider::looping::Knobs;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -44,13 +43,7 @@ pub(crate) fn call_settings(profile: &Profile) -> CallSettings {
             PromptCacheTtl::Default => CacheLifetime::Default,
             PromptCacheTtl::Extended => CacheLifetime::Extended,
         },
-        knobs: profile.loop_knobs().map(|knobs| Knobs {
-            window_words: knobs.window_words,
-            repeat_threshold: knobs.repeat_threshold,
-            min_offenders: knobs.min_offenders,
-            min_saturated_run: knobs.min_saturated_run,
-            max_response_chars: knobs.max_response_chars,
-        }),
+        knobs: profile.loop_knobs(),
     }
 }
 
@@ -256,7 +249,7 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row]).into_iter();
+            let tools = granted(&profile, &[row], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

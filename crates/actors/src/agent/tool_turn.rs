@@ -23,8 +23,8 @@ use vocab::tools::ToolName;
 
 use super::LoopEnd;
 use super::closing::Worked;
-use super::compacting::region;
 use super::ending::{self, Ending};
+use super::records::region;
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
 use crate::clock::millis;

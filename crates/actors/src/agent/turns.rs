@@ -445,18 +445,15 @@ impl Turns {
     }
 
     /// Closes a turn that was answered and that gg itself could not carry out.
-    pub(super) fn close_fatal(
+    pub(super) fn close_fatal<T>(
         &mut self,
         turn: u32,
         cause: String,
         size: ReplySize,
-    ) -> ControlFlow<LoopEnd> {
+    ) -> ControlFlow<LoopEnd, T> {
         self.answered += 1;
         self.judge(turn, TurnVerdict::Fatal, None, size);
-        ControlFlow::Break(LoopEnd {
-            error: Some(cause),
-            ..LoopEnd::of(EndStatus::InternalError)
-        })
+        ControlFlow::Break(LoopEnd::internal(cause))
     }
 
     /// Closes a turn that was answered.

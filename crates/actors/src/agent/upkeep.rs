@@ -3,7 +3,7 @@
 use config::profile::Profile;
 use context::compaction::{Compaction, Policy};
 use context::modules::archive::Archive;
-use context::repetition::Repetition;
+use context::repetition::{Repeat, Repetition};
 use context::signal::SignalPolicy;
 use vocab::capability::CapabilityId;
 use vocab::failure::Failure;
@@ -76,8 +76,6 @@ impl Upkeep {
 
     /// Takes a carried-out call in, with its result before any header.
     pub(super) fn observe(&mut self, tool: &str, arguments: &str, result: &str) {
-        use context::repetition::Repeat;
-
         let Some(repetition) = &mut self.repetition else {
             return;
         };

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryLimits};
+use context::modules::memories::{MemoryAnswer, MemoryCall};
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
-use vocab::knowledge::MemoryStrategy;
+use vocab::knowledge::{MemoryLimits, MemoryStrategy};
 
 use super::*;
 

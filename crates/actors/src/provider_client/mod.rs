@@ -24,11 +24,12 @@ use provider::cache::CacheMemory;
 use provider::call::CallError;
 use provider::candidates::{Candidates, Position};
 use provider::degraded::Degraded;
-use provider::looping::Knobs;
 use provider::openrouter::AttemptLimits;
-use provider::request::{CacheLifetime, Candidate, ReasoningSetting};
+use provider::request::{CacheLifetime, ReasoningSetting};
 use tokio::sync::Notify;
+use vocab::candidate::Candidate;
 use vocab::ids::{AgentId, ModelId, RoutingKey};
+use vocab::looping::Knobs;
 
 use crate::clock::RunClock;
 use crate::flow::Tap;

@@ -9,7 +9,7 @@ use provider::fault::Fault;
 use provider::mock::{Outcome, Player, Script, Step};
 use provider::openrouter::{self, AttemptLimits, Endpoint, Terms};
 use provider::reply::Reply;
-use provider::request::{self, Dropped, Head, ToolChoice};
+use provider::request::{self, Head, ToolChoice};
 use vocab::ids::{AgentId, ModelId, RoutingKey};
 
 use crate::messages::Complete;
@@ -97,14 +97,13 @@ impl Source {
                     Ok(http) => http,
                     Err(fault) => return fault.into(),
                 };
-                let dropped = Dropped::from(attempt.concessions.dropped);
                 let head = Head {
                     model: &sender.model,
                     candidate: attempt.candidate.as_ref(),
                     routing_key: &sender.routing_key,
                     reasoning: call.settings.reasoning.as_ref(),
                     lifetime: call.settings.lifetime,
-                    dropped: &dropped,
+                    dropped: attempt.concessions.dropped,
                 };
                 let body = if attempt.concessions.auto {
                     let mut request = call.request.clone();

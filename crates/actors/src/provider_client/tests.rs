@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use provider::looping::Knobs;
 use provider::mock::Script;
 use provider::openrouter::AttemptLimits;
-use provider::request::{Candidate, ModelRequest, Thread, ToolChoice, toolset};
+use provider::request::{ModelRequest, Thread, ToolChoice, toolset};
 use record::journal::{Header, Journal, Recorder};
 use record::mask::Mask;
 use record::summary::Conclusion;
 use serde_json::{Value, json};
 use vocab::ids::ProviderName;
+use vocab::looping::Knobs;
 use vocab::outcome::{EndStatus, ErrorType};
 
 use super::*;

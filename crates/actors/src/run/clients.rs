@@ -40,7 +40,7 @@ pub(super) fn start_clients(
         },
         max_retries: limits.max_model_retries(),
         max_delay: limits.model_retry_max_delay(),
-        miss_limit: u64::from(limits.provider_cache_miss_limit()),
+        miss_limit: limits.provider_cache_miss_limit(),
     };
     let bound = launch
         .capability_set

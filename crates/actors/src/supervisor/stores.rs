@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use config::profile::Profile;
-use context::modules::memories::{MemoryLimits, MemoryPolicy, StartedAs};
+use context::modules::memories::{MemoryPolicy, StartedAs};
 use context::modules::roster::{MemorySetting, ModuleSet, Start, StrategyClash, open};
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow, StoreIds};
 use vocab::capability::CapabilityId;
@@ -110,17 +110,9 @@ fn module_set(profile: &Profile) -> ModuleSet {
 /// How a profile's memories are kept, and how much of them; `None` where they are off.
 pub(crate) fn memory_policy(profile: &Profile) -> Option<MemoryPolicy> {
     let memories = profile.memories()?;
-    let limits = memories.limits;
     Some(MemoryPolicy {
         strategy: memories.strategy,
-        limits: MemoryLimits {
-            max_count: limits.max_count,
-            max_len_per_memory: limits.max_len_per_memory,
-            max_total_len: limits.max_total_len,
-            max_len_index: limits.max_len_index,
-            max_len_description: limits.max_len_description,
-            max_results: limits.max_results,
-        },
+        limits: memories.limits,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use vocab::candidate::Candidate;
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, ProviderName};
 use vocab::usage::ListPrices;
@@ -11,7 +12,7 @@ use super::profile::Draft;
 use super::{Count, Fields, Kind, Span};
 use crate::capability::Capability;
 use crate::document::{Node, quoted};
-use crate::launch::{CANDIDATE, Candidate, PRICES};
+use crate::launch::{CANDIDATE, PRICES};
 use crate::refusal::{Report, Spot, nearest, shortened};
 
 /// What the document says of models. A table that could not be read at all is `None`.
@@ -259,6 +260,24 @@ fn candidates(fields: &Fields<'_>, spot: &Spot, node: &Node) -> Option<Vec<Candi
         let Some(candidate) = candidate(fields, spot.index(index), item) else {
             continue;
         };
+        // A move to the candidate that was just left is none.
+        let same = |one: &Candidate| {
+            one.provider.same_as(&candidate.provider)
+                && one
+                    .quantization
+                    .eq_ignore_ascii_case(&candidate.quantization)
+        };
+        if let Some(first) = read.iter().position(same) {
+            fields.report.refuse_with_hint(
+                &spot.index(index),
+                format!(
+                    "is {} at {} once more; expected each candidate once",
+                    quoted(candidate.provider.as_str()),
+                    quoted(&candidate.quantization)
+                ),
+                format!("remove it: it stands at {} already", spot.index(first)),
+            );
+        }
         read.push(candidate);
     }
     Some(read)

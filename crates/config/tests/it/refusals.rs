@@ -401,3 +401,23 @@ fn a_roster_is_of_use_as_far_as_its_scopes_are_built() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].contains("scope `reviewer` is not available in this build"));
 }
+
+#[test]
+fn a_candidate_stands_in_its_list_once() {
+    let at = |provider: &str, quantization: &str| json!({ "provider": provider, "quantization": quantization });
+    let list = |list: &[Value]| {
+        let mut document = spec();
+        document["modelProviders"]["acme/coder-1"] = json!(list);
+        refusals(&document.to_string())
+    };
+    let twice = list(&[at("Z.AI", "fp8"), at("Acme", "fp8"), at("z-ai", "FP8")]);
+    assert_eq!(twice.len(), 1, "{twice:?}");
+    assert!(
+        twice[0].starts_with(
+            "modelProviders: model `acme/coder-1`: [2] is \"z-ai\" at \"FP8\" once more"
+        ),
+        "{twice:?}"
+    );
+    // Another level of the same provider is another candidate.
+    assert_eq!(list(&[at("Acme", "fp8"), at("Acme", "bf16")]), [""; 0]);
+}

@@ -4,6 +4,8 @@ use tools::Arguments;
 use vocab::failure::Failure;
 use vocab::tools::{MAX_COMPACT_FILES, ToolName};
 
+use crate::path;
+
 /// A compaction as a model declares it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactCall {
@@ -25,7 +27,7 @@ pub fn read_compact(arguments: &str) -> Result<CompactCall, Failure> {
     let summary = given.filled("summary");
     let mut files: Vec<String> = Vec::new();
     for path in given.texts("files") {
-        if !files.contains(&path) {
+        if !files.iter().any(|file| path::same(file, &path)) {
             files.push(path);
         }
     }
@@ -47,6 +49,8 @@ mod tests {
     fn a_summary_has_to_be_there_and_files_may_be() {
         let call = read_compact(r#"{"summary":"s","files":["a","b","a"]}"#).unwrap();
         assert_eq!(call.files, ["a", "b"]);
+        let call = read_compact(r#"{"summary":"s","files":["a/b","./a/b","a//b/"]}"#).unwrap();
+        assert_eq!(call.files, ["a/b"], "one file, however it is spelled");
         assert_eq!(read_compact(r#"{"summary":"s"}"#).unwrap().files, [""; 0]);
         for arguments in ["{}", r#"{"summary":" "}"#, r#"{"summary":"s","files":"a"}"#] {
             assert!(read_compact(arguments).is_err(), "{arguments}");

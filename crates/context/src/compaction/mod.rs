@@ -193,22 +193,24 @@ impl Compaction {
     /// Why a call is not carried out while a compaction is pending; `None` where it is. Ending
     /// calls are not asked about: they stay accepted.
     pub fn refusal(&self, tool: ToolName) -> Option<Failure> {
-        let wanted = match self.policy.strategy {
-            CompactionStrategy::SelfCompaction => tool == ToolName::Compact,
-            CompactionStrategy::MemoryCompaction => self.policy.memory_calls.contains(&tool),
-            _ => false,
-        };
-        if !self.pending || wanted {
+        if !self.pending {
             return None;
         }
         let pending = match self.policy.strategy {
+            CompactionStrategy::SelfCompaction if tool == ToolName::Compact => return None,
             CompactionStrategy::SelfCompaction => Pending::Compact(tool, ToolName::Compact),
+            CompactionStrategy::MemoryCompaction if self.policy.memory_calls.contains(&tool) => {
+                return None;
+            }
             CompactionStrategy::MemoryCompaction => {
                 let calls = self.policy.memory_calls.iter();
                 let quoted: Vec<_> = calls.map(|call| format!("`{call}`")).collect();
                 Pending::Memories(tool, quoted.join(", "))
             }
-            _ => Pending::Prose(tool),
+            // A handoff asks the agent nothing, so that none is ever pending.
+            CompactionStrategy::SelfSummarization
+            | CompactionStrategy::HandoffSummarization
+            | CompactionStrategy::HandoffCompaction => Pending::Prose(tool),
         };
         Some(Failure::new(FailureClass::Refused, pending.to_string()))
     }
@@ -287,7 +289,9 @@ impl Compaction {
                     ..nothing
                 }
             }
-            _ => CompactionInstruction {
+            CompactionStrategy::SelfSummarization
+            | CompactionStrategy::HandoffSummarization
+            | CompactionStrategy::HandoffCompaction => CompactionInstruction {
                 prose: true,
                 ..nothing
             },

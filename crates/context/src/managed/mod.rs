@@ -1,21 +1,23 @@
 //! How an agent frees its own window: evicting file views, archiving turns (02 §7.2).
 //!
-//! Arguments are read here, the edits are the window's, and the results are worded in `results`.
+//! Arguments are read here, the edits are the window's, and the results are worded in `answers`.
 //! What is stored of an archived turn, and searching it, is the archive module's.
 
-mod results;
+mod answers;
 
 use vocab::failure::{Failure, FailureClass};
+use vocab::message::Role;
 use vocab::tools::{MAX_ARCHIVE_RANGES, ToolName};
 
 use tools::Arguments;
 
+use crate::path;
 use crate::prompts::{self, PromptError};
 use crate::reframe::reframed;
 use crate::tokens;
 use crate::window::{Archived, Evicted, TurnRange, Window};
 
-pub use results::{archived_text, compacting_text, evicted_text, found_text, turns_text};
+pub use answers::{archived_text, compacting_text, evicted_text, found_text, turns_text};
 
 /// Reads the arguments of `evict_file_view`: a path, or none for all file views.
 ///
@@ -78,7 +80,7 @@ pub fn evict(
     window.evict_file_views(
         |view| match (path, view) {
             (None, _) => true,
-            (Some(path), view) => view.is_some_and(|view| plain(view).eq(plain(path))),
+            (Some(path), view) => view.is_some_and(|view| path::same(view, path)),
         },
         |item| {
             let stub = prompts::evicted_view(item.selector.as_deref())?;
@@ -88,14 +90,8 @@ pub fn evict(
     )
 }
 
-/// The parts of a path that count: `./src//a.rs` is the file that `src/a.rs` is.
-fn plain(path: &str) -> impl Iterator<Item = &str> {
-    let root = path.starts_with('/').then_some("/");
-    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
-    root.into_iter().chain(parts)
-}
-
-/// Archives turns, but never the calling one.
+/// Archives turns, but never the calling one. What is stored of a result is stored without its
+/// header: its turn and its place are told beside it, and a search finds what was said.
 ///
 /// # Errors
 ///
@@ -105,7 +101,15 @@ pub fn archive(
     ranges: &[TurnRange],
     calling_turn: u32,
 ) -> Result<Archived, PromptError> {
-    window.archive(ranges, calling_turn, reframed)
+    let mut archived = window.archive(ranges, calling_turn, reframed)?;
+    for entry in &mut archived.entries {
+        if entry.role == Role::Tool
+            && let Some(said) = without_header(entry.turn, &entry.text)
+        {
+            entry.text = said.into();
+        }
+    }
+    Ok(archived)
 }
 
 /// The three lines ahead of a result, for an agent that may archive turns: its turn, and its
@@ -114,7 +118,17 @@ pub fn turn_header(turn: u32, tokens: u64) -> String {
     if turn == 0 {
         return String::new();
     }
-    format!("Turn #{turn}\n{} tokens\n----\n", results::grouped(tokens))
+    format!("Turn #{turn}\n{} tokens\n----\n", answers::grouped(tokens))
+}
+
+/// A result without the lines that [`turn_header`] put ahead of it; `None` where it has none.
+fn without_header(turn: u32, text: &str) -> Option<&str> {
+    let counted = text.strip_prefix(&format!("Turn #{turn}\n"))?;
+    let (tokens, said) = counted.split_once(" tokens\n----\n")?;
+    tokens
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b',')
+        .then_some(said)
 }
 
 #[cfg(test)]
@@ -177,14 +191,18 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_compared_by_the_parts_that_count() {
-        for (one, other, same) in [
-            ("./src//a.rs", "src/a.rs", true),
-            ("/src/a.rs", "src/a.rs", false),
-            ("src/a.rs/", "src/a.rs", true),
-            ("src/a", "src/a.rs", false),
+    fn a_header_is_taken_off_once_and_only_where_it_is_one() {
+        let said = "Turn #3\n5 tokens\n----\nsaid";
+        let headed = format!("{}{said}", turn_header(3, 1_234));
+        assert_eq!(without_header(3, &headed), Some(said));
+        assert_eq!(without_header(3, &turn_header(3, 0)), Some(""));
+        for other in [
+            "said",
+            "",
+            "Turn #3\nmany tokens\n----\n",
+            "Turn #33\n5 tokens\n----\n",
         ] {
-            assert_eq!(plain(one).eq(plain(other)), same, "{one} {other}");
+            assert_eq!(without_header(3, other), None, "{other}");
         }
     }
 }

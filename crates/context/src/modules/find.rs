@@ -1,7 +1,8 @@
 //! Finding a text in another in any case, and quoting the place.
 //!
 //! Case is folded character by character, in needle and text alike, so that a place in the folded
-//! text can be led back to the text itself.
+//! text can be led back to the text itself. Folding goes by way of upper case: letters of two small
+//! forms, such as the two sigmas, have one large one.
 
 /// A text to search for.
 pub(super) struct Needle(String);
@@ -21,7 +22,12 @@ impl Needle {
 
 /// A text with its case folded.
 pub(super) fn folded(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
+    text.chars().flat_map(fold).collect()
+}
+
+/// A character as it is compared.
+fn fold(c: char) -> impl Iterator<Item = char> {
+    c.to_uppercase().flat_map(char::to_lowercase)
 }
 
 /// How often a needle occurs in a folded text, without overlaps.
@@ -38,7 +44,7 @@ fn first_place(text: &str, needles: &[Needle]) -> Option<usize> {
         .min()?;
     let mut passed = 0;
     text.chars().position(|c| {
-        passed += c.to_lowercase().map(char::len_utf8).sum::<usize>();
+        passed += fold(c).map(char::len_utf8).sum::<usize>();
         passed > wanted
     })
 }
@@ -86,6 +92,27 @@ mod tests {
         assert_eq!(occurrences(&folded("Ab aB ÄB"), &needle(" ab ")), 2);
         assert_eq!(occurrences(&folded("Straße ÄB"), &needle("äb")), 1);
         assert!(Needle::new(" \n").is_none());
+    }
+
+    #[test]
+    fn letters_of_several_small_or_large_forms_are_one() {
+        for (text, wanted) in [
+            ("ΣΑΣ", "σας"),
+            ("σας", "ΣΑΣ"),
+            ("οδός", "ΟΔΌΣ"),
+            ("Straße", "STRASSE"),
+            ("STRASSE", "straße"),
+            ("ﬁle", "FILE"),
+            ("10 µm", "10 μM"),
+        ] {
+            assert_eq!(
+                occurrences(&folded(text), &needle(wanted)),
+                1,
+                "{text} {wanted}"
+            );
+        }
+        let text = format!("{} NEEDLE {}", "ß ".repeat(300), "x ".repeat(300));
+        assert!(excerpt(&text, &[needle("needle")], 40).contains("NEEDLE"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use vocab::band::Band;
 use vocab::knowledge::MemoryStrategy;
 
 pub use name::{BadName, NotOneLine};
-pub use roster::{ModuleOrigin, RosterRow, StoreIds, roster};
+pub use roster::{ModuleOrigin, RosterRow, StoreIds};
 
 /// A kind of module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

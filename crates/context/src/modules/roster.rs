@@ -259,16 +259,3 @@ pub(super) fn agree(theirs: &RosterRow, own: MemorySetting) -> Result<(), Strate
         _ => Ok(()),
     }
 }
-
-/// The roster of an agent whose profile has nothing on: its history, and a row for each kind it
-/// does not hold.
-pub fn roster(stores: &mut StoreIds) -> Vec<RosterRow> {
-    let set = ModuleSet::bare(Slug::from(""));
-    let start = Start {
-        started: StartedAs::Root,
-        spawner: None,
-        board: None,
-    };
-    // Without memories there is nothing to disagree about.
-    open(stores, &set, start).unwrap_or_default()
-}

@@ -7,30 +7,17 @@ use serde::Serialize;
 use vocab::knowledge::MemoryStrategy;
 
 use super::PromptError;
-use super::template::Embedded;
+use super::template::templates;
 use crate::modules::memories::{MemoryBlock, MemoryNotice, MemoryPolicy};
 use crate::modules::skills::{Catalogue, CodeHalf, Manual};
 use crate::modules::tasks::{TaskPolicy, TaskRow};
 
-static TASK_LIST: Embedded = Embedded::new(
-    "task_list",
-    include_str!("../../../../templates/task_list.hbs"),
-);
-static MEMORIES: Embedded = Embedded::new(
-    "memories",
-    include_str!("../../../../templates/memories.hbs"),
-);
-static MEMORY_NOTICE: Embedded = Embedded::new(
-    "memory_notice",
-    include_str!("../../../../templates/memory_notice.hbs"),
-);
-static SKILL_MANUAL: Embedded = Embedded::new(
-    "skill_manual",
-    include_str!("../../../../templates/skill_manual.hbs"),
-);
-
-/// Every template of this file.
-pub(super) static ALL: [&Embedded; 4] = [&TASK_LIST, &MEMORIES, &MEMORY_NOTICE, &SKILL_MANUAL];
+templates! {
+    TASK_LIST = "task_list",
+    MEMORIES = "memories",
+    MEMORY_NOTICE = "memory_notice",
+    SKILL_MANUAL = "skill_manual",
+}
 
 /// What the block of tasks may reference.
 #[derive(Serialize)]

@@ -23,7 +23,7 @@ pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
 };
-use template::Embedded;
+use template::templates;
 pub use window::{
     BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
     compaction_instruction, compaction_note, compaction_restated, compaction_unread,
@@ -31,18 +31,11 @@ pub use window::{
     superseded_picture,
 };
 
-static SYSTEM_TOOL_CALLING: Embedded = Embedded::new(
-    "system_tool_calling",
-    include_str!("../../../../templates/system_tool_calling.hbs"),
-);
-static PICTURE_REMOVED: Embedded = Embedded::new(
-    "picture_removed",
-    include_str!("../../../../templates/picture_removed.hbs"),
-);
-static MISSING_CALL: Embedded = Embedded::new(
-    "missing_call",
-    include_str!("../../../../templates/missing_call.hbs"),
-);
+templates! {
+    SYSTEM_TOOL_CALLING = "system_tool_calling",
+    MISSING_CALL = "missing_call",
+    PICTURE_REMOVED = "picture_removed",
+}
 
 /// The name an operator's whole-template override goes by in sentences.
 const OVERRIDE: &str = "systemPrompt";
@@ -121,9 +114,8 @@ pub fn missing_call(endings: &[EndingCall]) -> Result<String, PromptError> {
 
 /// Every embedded template: its name, and its source as a console shows it.
 pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
-    [&SYSTEM_TOOL_CALLING, &MISSING_CALL, &PICTURE_REMOVED]
-        .into_iter()
-        .chain(window::ALL.iter().copied())
+    ALL.into_iter()
+        .chain(window::ALL)
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
         .map(|template| (template.name, template.source))

@@ -14,6 +14,23 @@ pub(super) struct Embedded {
     engine: OnceLock<Result<Handlebars<'static>, PromptError>>,
 }
 
+/// Declares the templates of a file, each by its static and its name in `templates/`, and the list
+/// of them all.
+macro_rules! templates {
+    ($($constant:ident = $name:literal),+ $(,)?) => {
+        $(static $constant: $crate::prompts::template::Embedded =
+            $crate::prompts::template::Embedded::new(
+                $name,
+                include_str!(concat!("../../../../templates/", $name, ".hbs")),
+            );)+
+
+        /// Every template of this file.
+        pub(in crate::prompts) static ALL: [&$crate::prompts::template::Embedded; [$($name),+].len()] =
+            [$(&$constant),+];
+    };
+}
+pub(super) use templates;
+
 impl Embedded {
     pub(super) const fn new(name: &'static str, source: &'static str) -> Self {
         Self {

@@ -3,21 +3,8 @@
 use serde::Serialize;
 
 use super::PromptError;
-use super::template::Embedded;
+use super::template::templates;
 use crate::window::Region;
-
-/// Declares the templates of this file, each by its name and its static, and the list of all.
-macro_rules! templates {
-    ($($constant:ident = $name:literal),+ $(,)?) => {
-        $(static $constant: Embedded = Embedded::new(
-            $name,
-            include_str!(concat!("../../../../templates/", $name, ".hbs")),
-        );)+
-
-        /// Every template of this file.
-        pub(super) static ALL: &[&Embedded] = &[$(&$constant),+];
-    };
-}
 
 templates! {
     HEADING = "heading",

@@ -7,7 +7,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Paths with the tokens of their views.
+use crate::path::plain;
+
+/// Paths with the tokens of their views. One that is spelled in several ways stands there once, as
+/// evicting it takes all its views.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranking {
     by_path: HashMap<Arc<str>, Sum>,
@@ -23,27 +26,31 @@ struct Sum {
 impl Ranking {
     /// Counts a view of a path in.
     pub(super) fn add(&mut self, path: &Arc<str>, tokens: u64) {
-        let sum = self.by_path.entry(Arc::clone(path)).or_default();
+        let path = plain(path);
+        let sum = self.by_path.entry(Arc::clone(&path)).or_default();
         if sum.views > 0 {
-            self.ranked.remove(&(Reverse(sum.tokens), Arc::clone(path)));
+            self.ranked
+                .remove(&(Reverse(sum.tokens), Arc::clone(&path)));
         }
         sum.tokens += tokens;
         sum.views += 1;
-        self.ranked.insert((Reverse(sum.tokens), Arc::clone(path)));
+        self.ranked.insert((Reverse(sum.tokens), path));
     }
 
     /// Takes a view out that was counted in.
     pub(super) fn remove(&mut self, path: &Arc<str>, tokens: u64) {
-        let Some(sum) = self.by_path.get_mut(path) else {
+        let path = plain(path);
+        let Some(sum) = self.by_path.get_mut(&path) else {
             return;
         };
-        self.ranked.remove(&(Reverse(sum.tokens), Arc::clone(path)));
+        self.ranked
+            .remove(&(Reverse(sum.tokens), Arc::clone(&path)));
         sum.tokens -= tokens;
         sum.views -= 1;
         if sum.views == 0 {
-            self.by_path.remove(path);
+            self.by_path.remove(&path);
         } else {
-            self.ranked.insert((Reverse(sum.tokens), Arc::clone(path)));
+            self.ranked.insert((Reverse(sum.tokens), path));
         }
     }
 
@@ -72,6 +79,17 @@ mod tests {
         assert_eq!(ranking.top(9), [(c, 7), (b, 5), (a.clone(), 3)]);
         ranking.remove(&a, 3);
         assert_eq!(ranking.top(9).len(), 2);
+    }
+
+    #[test]
+    fn a_path_spelled_in_two_ways_is_one_path() {
+        let [plain, dotted]: [Arc<str>; 2] = ["src/a", "./src//a"].map(Into::into);
+        let mut ranking = Ranking::default();
+        ranking.add(&dotted, 3);
+        ranking.add(&plain, 4);
+        assert_eq!(ranking.top(9), [(plain.clone(), 7)]);
+        ranking.remove(&dotted, 3);
+        assert_eq!(ranking.top(9), [(plain, 4)]);
     }
 
     #[test]

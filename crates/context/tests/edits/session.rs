@@ -231,7 +231,12 @@ impl Session {
         let stored: Vec<_> = held
             .iter()
             .filter(|item| !stays(item) && item.message.role() != Role::Assistant)
-            .map(|item| item.message.text())
+            .map(|item| {
+                let text = item.message.text();
+                let headed = self.headers && item.message.answers().is_some() && item.turn > 0;
+                let said = text.split_once("\n----\n").filter(|_| headed);
+                said.map_or(text, |(_, said)| said)
+            })
             .collect();
         let entries: Vec<_> = archived.entries.iter().map(|it| &*it.text).collect();
         assert_eq!(entries, stored, "only results are stored, and all of them");

@@ -9,11 +9,13 @@ use anyhow::Context as _;
 use provider::listing::{self, Catalog, FaultRates, Listing, Needs};
 use provider::openrouter::{self, Credential, Endpoint, base_url_from_env};
 use record::{faults, lines};
+use vocab::credential::hidden;
 
 use super::{DONE, REFUSED, read};
 use crate::candidates;
 use crate::cli::CandidatesArgs;
 use crate::output;
+use crate::page::{one_line, plural};
 
 /// Prints the table and the list, or the list alone. Without a candidate the exit code is 1, and
 /// every endpoint's reasons stand where a person reads them.
@@ -52,9 +54,23 @@ fn listed(args: &CandidatesArgs, credential: Option<Credential>) -> anyhow::Resu
         let Some(model) = &args.model else {
             anyhow::bail!("name a MODEL whose listing is fetched, or a saved one with --listing");
         };
+        let key = credential.clone();
         let answer = fetched(model, credential)?;
-        return Listing::read(&answer)
-            .with_context(|| format!("the gateway's listing of `{model}` cannot be used"));
+        let listing = Listing::read(&answer)
+            .map_err(|error| {
+                let key = key.as_ref().map_or("", Credential::expose);
+                anyhow::Error::msg(hidden(&error.to_string(), key).into_owned())
+            })
+            .with_context(|| format!("the gateway's listing of `{model}` cannot be used"))?;
+        // A launch carries the list under the id that its profiles are bound to.
+        if listing.model != *model {
+            anyhow::bail!(
+                "the gateway's listing of `{model}` is of `{}`: ask for that, and bind profiles \
+                 to it",
+                one_line(&listing.model)
+            );
+        }
+        return Ok(listing);
     };
     let name = file.display();
     let bytes = read(file).with_context(|| format!("the listing `{name}` cannot be read"))?;
@@ -106,7 +122,8 @@ fn recorded(args: &CandidatesArgs, model: &str) -> anyhow::Result<FaultRates> {
         let (observed, damaged) =
             faults::observe(BufReader::new(file), &model.into()).with_context(unreadable)?;
         if damaged > 0 {
-            output::complain(format_args!("gg: {name}: {damaged} damaged lines left out"));
+            let lines = plural(damaged as u64, "damaged line");
+            output::complain(format_args!("gg: {name}: {lines} left out"));
         }
         for provider in observed {
             rates.add(&provider.provider, provider.attempts, provider.faults);

@@ -10,6 +10,7 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::mock::Script;
+use record::lines::STREAM_FILE;
 
 use super::{BUILD, surroundings};
 use crate::cli::DemoArgs;
@@ -26,7 +27,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     let prepared = launch::check(&document, &surroundings(Some(Arc::new(script))))
         .map_err(|refusals| anyhow::anyhow!(config::refusal::report(&refusals)))
         .context("the demo")?;
-    let stream = dir.join(folder::STREAM);
+    let stream = dir.join(STREAM_FILE);
     let copy = File::create(&stream)
         .with_context(|| format!("`{}` cannot be written", stream.display()))?;
 
@@ -59,7 +60,7 @@ fn closing(dir: &Path) -> String {
     if page.exists() {
         writeln!(text, "\nPlay it:    {}", file_url(&page)).expect("a string takes any text");
     }
-    writeln!(text, "The stream: {}", dir.join(folder::STREAM).display())
+    writeln!(text, "The stream: {}", dir.join(STREAM_FILE).display())
         .expect("a string takes any text");
     text
 }

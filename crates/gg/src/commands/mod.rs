@@ -11,6 +11,8 @@ mod new;
 mod run;
 mod schema;
 mod show;
+mod study;
+mod verify;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -40,6 +42,8 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Demo(args) => demo::run(&args),
         Command::Candidates(args) => candidates::run(&args, credential),
         Command::Show(args) => show::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Study(args) => study::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

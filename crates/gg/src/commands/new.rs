@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 
 use anyhow::{Context as _, bail};
 use config::authoring::{Start, starter};
-use config::launch::Candidate;
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, ProviderName};
 
 use super::DONE;

@@ -9,6 +9,7 @@ use actors::run::{self, RunOptions};
 use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::openrouter::{Credential, Endpoint};
+use record::lines::STREAM_FILE;
 use vocab::outcome::EndStatus;
 
 use super::{BUILD, REFUSED, read_document, read_script, surroundings};
@@ -73,7 +74,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
 fn tee_into(dir: &Path) -> anyhow::Result<Box<dyn io::Write + Send>> {
     fs::create_dir_all(dir)
         .with_context(|| format!("the run directory {} cannot be made", dir.display()))?;
-    let path = dir.join("telemetry.ndjson");
+    let path = dir.join(STREAM_FILE);
     let file = File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
     Ok(Box::new(file))
 }

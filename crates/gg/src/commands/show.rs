@@ -10,7 +10,11 @@ use record::lines;
 use super::DONE;
 use crate::cli::ShowArgs;
 use crate::output;
+use crate::page::plural;
 use crate::show::{overview, window};
+
+/// Damaged lines that are told one by one.
+const TOLD: usize = 10;
 
 /// Reads the stream once and prints what was asked for. Damage is said on stderr.
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
@@ -19,18 +23,24 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let unreadable = || format!("the run `{name}` cannot be read");
     let file = File::open(&stream).with_context(unreadable)?;
     let analysis = Analysis::read(BufReader::new(file)).with_context(unreadable)?;
-    for damage in &analysis.damaged {
-        output::complain(format_args!("gg: {name}: {damage}; left out"));
-    }
     if analysis.session.is_none() {
+        let first = analysis.damaged.first();
+        let found = first.map_or_else(String::new, |damage| format!(" ({damage})"));
         anyhow::bail!(
-            "`{name}` is no stream of a session: it holds no `session_started`; name a stream \
+            "`{name}` is no stream of a session: it holds no event of one{found}; name a stream \
              file or a run directory"
         );
     }
-    let text = match (&args.agent, args.turn) {
-        (None, None) => overview::render(&analysis),
-        (agent, turn) => window::render(&analysis, agent.as_deref(), turn)?,
+    for damage in analysis.damaged.iter().take(TOLD) {
+        output::complain(format_args!("gg: {name}: {damage}; left out"));
+    }
+    if analysis.damaged.len() > TOLD {
+        let more = plural((analysis.damaged.len() - TOLD) as u64, "more line");
+        output::complain(format_args!("gg: {name}: {more} left out"));
+    }
+    let text = match (&args.agent, args.turn, args.text) {
+        (None, None, false) => overview::render(&analysis),
+        (agent, turn, whole) => window::render(&analysis, agent.as_deref(), turn, whole)?,
     };
     output::print(&text)?;
     Ok(DONE)

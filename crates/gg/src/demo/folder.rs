@@ -9,12 +9,11 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use record::lines::STREAM_FILE;
 
 use super::document::SESSION;
 use super::script::{GAME, first_game};
 
-/// The demo's stream, beside the game.
-pub(crate) const STREAM: &str = "telemetry.ndjson";
 const JOURNAL_DIR: &str = ".gg";
 const JOURNAL: &str = "replay.ndjson";
 
@@ -79,7 +78,7 @@ fn is_ours(path: &Path) -> anyhow::Result<bool> {
     if !kind.is_file() {
         return Ok(false);
     }
-    if name == STREAM {
+    if name == STREAM_FILE {
         return Ok(is_demo_stream(path));
     }
     let Some((_, finished)) = GAME.iter().find(|(file, _)| *file == name) else {
@@ -120,7 +119,7 @@ mod tests {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let line = "{\"type\":\"session_started\",\"seq\":0,\"sessionId\":\"gg-demo\"}\n";
-        fs::write(dir.path().join(STREAM), line).unwrap();
+        fs::write(dir.path().join(STREAM_FILE), line).unwrap();
         fs::create_dir(dir.path().join(JOURNAL_DIR)).unwrap();
         fs::write(dir.path().join(JOURNAL_DIR).join(JOURNAL), "{}\n").unwrap();
         dir
@@ -146,7 +145,7 @@ mod tests {
 
         let dir = demo_folder();
         fs::write(dir.path().join("game.js"), first_game().unwrap()).unwrap();
-        fs::write(dir.path().join(STREAM), "").unwrap();
+        fs::write(dir.path().join(STREAM_FILE), "").unwrap();
         fs::remove_file(dir.path().join(JOURNAL_DIR).join(JOURNAL)).unwrap();
         prepare(dir.path()).unwrap();
         assert_eq!(entries(dir.path()), 0);
@@ -157,7 +156,7 @@ mod tests {
         let spoils = [
             ("notes.txt", "notes.txt", "mine"),
             ("game.js", "game.js", "// better"),
-            (STREAM, STREAM, "{\"sessionId\":\"real\"}\n"),
+            (STREAM_FILE, STREAM_FILE, "{\"sessionId\":\"real\"}\n"),
             (JOURNAL_DIR, ".gg/skill", "mine"),
         ];
         for (name, file, contents) in spoils {

@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use crate::output;
+use crate::page::{glimpse, prose, thousands};
 
 /// Lines shown of what a command printed or a search found.
 const SHOWN_LINES: usize = 8;
@@ -97,7 +98,7 @@ impl Narrator {
                 self.sums.add(event);
                 return None;
             }
-            "agent_status" => format!("     {}\n", plain(event["result"].as_str()?)),
+            "agent_status" => format!("     {}\n", prose(event["result"].as_str()?)),
             "session_ended" => self.ended(event),
             _ => return None,
         };
@@ -107,7 +108,7 @@ impl Narrator {
     fn said(&self, event: &Value) -> String {
         let Palette { bold, off, .. } = self.palette;
         let turn = event["turn"].as_u64().unwrap_or_default();
-        let mut text = plain(event["text"].as_str().unwrap_or_default());
+        let mut text = prose(event["text"].as_str().unwrap_or_default());
         if text.is_empty() {
             let calls = event["calls"].as_array().into_iter().flatten();
             let names: Vec<String> = calls.map(|call| word(&call["name"])).collect();
@@ -126,7 +127,7 @@ impl Narrator {
         } = self.palette;
         let code = event["exitCode"].as_i64().unwrap_or(-1);
         let hue = if code == 0 { good } else { bad };
-        let command = plain(event["command"].as_str().unwrap_or_default());
+        let command = prose(event["command"].as_str().unwrap_or_default());
         let mut text = format!("     {dim}${off} {command}  {hue}exit code {code}{off}\n");
         for stream in ["stdout", "stderr"] {
             tail(
@@ -152,20 +153,23 @@ impl Narrator {
             head(&mut text, preview, dim, off);
             return Some(text);
         }
-        let first = cut(preview.lines().next().unwrap_or_default());
+        let first = glimpse(preview.lines().next().unwrap_or_default(), SHOWN_CHARS);
         let text = match tool.as_str() {
             // The `shell` event told it, with its exit code; the summary is told at the end.
             "shell" | "finish" => return None,
             "write_file" | "edit_file" => format!("     {dim}{tool}{off} {first}\n"),
             "list_dir" => {
-                let names: Vec<String> = preview.lines().map(cut).collect();
+                let names: Vec<String> = preview
+                    .lines()
+                    .map(|line| glimpse(line, SHOWN_CHARS))
+                    .collect();
                 format!("     {dim}{tool}{off} {}\n", names.join("  "))
             }
             _ => {
                 let target = ["path", "query", "name"]
                     .iter()
                     .find_map(|name| arguments[name].as_str())
-                    .map(cut)
+                    .map(|line| glimpse(line, SHOWN_CHARS))
                     .unwrap_or_default();
                 let mut text = format!("     {dim}{tool}{off} {target}\n");
                 head(&mut text, preview, dim, off);
@@ -192,7 +196,7 @@ impl Narrator {
     fn noted(&self, event: &Value) -> Option<String> {
         let Palette { bad, off, .. } = self.palette;
         let level = event["level"].as_str()?;
-        let message = plain(event["message"].as_str().unwrap_or_default());
+        let message = prose(event["message"].as_str().unwrap_or_default());
         (level != "info").then(|| format!("     {bad}{level}{off} {message}\n"))
     }
 
@@ -212,7 +216,7 @@ impl Narrator {
             self.sums
         );
         if let Some(why) = event["error"].as_str() {
-            writeln!(text, "{}", plain(why)).expect("a string takes any text");
+            writeln!(text, "{}", prose(why)).expect("a string takes any text");
         }
         text
     }
@@ -275,18 +279,6 @@ fn price(cost: &Value) -> Option<f64> {
         .or_else(|| cost["comparable"].as_f64())
 }
 
-fn thousands(figure: u64) -> String {
-    let digits = figure.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// The last lines of what a command printed, indented.
 fn tail(into: &mut String, text: &str, dim: &str, off: &str) {
     let hidden = text.lines().count().saturating_sub(SHOWN_LINES);
@@ -295,14 +287,16 @@ fn tail(into: &mut String, text: &str, dim: &str, off: &str) {
             .expect("a string takes any text");
     }
     for line in text.lines().skip(hidden) {
-        writeln!(into, "       {dim}{}{off}", cut(line)).expect("a string takes any text");
+        writeln!(into, "       {dim}{}{off}", glimpse(line, SHOWN_CHARS))
+            .expect("a string takes any text");
     }
 }
 
 /// The first lines of what a tool answered, indented.
 fn head(into: &mut String, text: &str, dim: &str, off: &str) {
     for line in text.lines().take(SHOWN_LINES) {
-        writeln!(into, "       {dim}{}{off}", cut(line)).expect("a string takes any text");
+        writeln!(into, "       {dim}{}{off}", glimpse(line, SHOWN_CHARS))
+            .expect("a string takes any text");
     }
     let hidden = text.lines().count().saturating_sub(SHOWN_LINES);
     if hidden > 0 {
@@ -310,25 +304,8 @@ fn head(into: &mut String, text: &str, dim: &str, off: &str) {
     }
 }
 
-/// A line without control characters, at most [`SHOWN_CHARS`] long.
-fn cut(line: &str) -> String {
-    let line = plain(line);
-    match line.char_indices().nth(SHOWN_CHARS) {
-        Some((at, _)) => format!("{}…", &line[..at]),
-        None => line,
-    }
-}
-
-/// A text on one line, without control characters.
-fn plain(text: &str) -> String {
-    let text = text.trim_end();
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
-}
-
 fn word(value: &Value) -> String {
-    plain(value.as_str().unwrap_or_default())
+    prose(value.as_str().unwrap_or_default())
 }
 
 /// The narrator as the place a stream is written to: takes bytes, prints what whole lines mean.
@@ -454,11 +431,5 @@ mod tests {
         let printed = tap.write_all(b"\n").unwrap_err().to_string();
         assert_eq!(printed, "     warn hm\n");
         tap.write_all(b"no json\n{\"type\":\"usage\"}\n").unwrap();
-    }
-
-    #[test]
-    fn figures_are_grouped() {
-        let figures = [0, 999, 1_000, 1_234_567].map(thousands);
-        assert_eq!(figures, ["0", "999", "1,000", "1,234,567"]);
     }
 }

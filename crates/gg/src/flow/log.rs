@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::io::{self, BufRead};
 
 use actors::flow::{FlowEnd, FlowLine};
+use record::lines::piece;
+
+use crate::page::plural;
 
 /// One message. Names are places in [`FlowLog::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,17 +86,15 @@ impl FlowLog {
     }
 }
 
-/// Reads a log to its end. An error is a failure of the disk, never of the contents.
+/// Reads a log to its end. An error is a failure of the disk, or a file whose lines have no end.
 pub(crate) fn read(mut input: impl BufRead) -> io::Result<FlowLog> {
     let mut reader = Reader::default();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            return Ok(reader.finish());
-        }
+    let mut number = 0;
+    while let Some(line) = piece(&mut input, number + 1)? {
+        number += 1;
         reader.line(&line);
     }
+    Ok(reader.finish())
 }
 
 #[derive(Default)]
@@ -220,14 +221,6 @@ fn settle(messages: &mut [Message]) {
             message.began_us = free_us;
         }
         free_us = message.returned_us();
-    }
-}
-
-/// A count with its noun.
-pub(crate) fn plural(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
     }
 }
 

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use super::duration;
 use super::fold::{Step, fold};
-use super::log::{FlowLog, Message, plural};
+use super::log::{FlowLog, Message};
+use crate::page::plural;
 
 /// The diagram of `limit` messages after the first `skip`.
 pub(crate) fn render(log: &FlowLog, skip: usize, limit: usize) -> String {

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::duration;
-use super::log::{FlowLog, plural};
+use super::log::FlowLog;
+use crate::page::{columns, plural};
 
 /// What one edge carried.
 #[derive(Debug, PartialEq, Eq)]
@@ -164,29 +165,8 @@ fn rows(log: &FlowLog, title: &str, edges: &[Edge]) -> String {
             edge.depth.to_string(),
         ]);
     }
-    let widths: Vec<usize> = (0..COLUMNS.len())
-        .map(|column| {
-            cells
-                .iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let mut text = format!("\n{title}\n");
-    for row in &cells {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if column < WORDS {
-                write!(line, "{cell:<width$}  ")
-            } else {
-                write!(line, "{cell:>width$}  ")
-            }
-            .expect("a string takes any text");
-        }
-        writeln!(text, "{}", line.trim_end()).expect("a string takes any text");
-    }
-    text
+    let figures: Vec<usize> = (WORDS..COLUMNS.len()).collect();
+    format!("\n{title}\n{}", columns(&cells, &figures))
 }
 
 #[cfg(test)]

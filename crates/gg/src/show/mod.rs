@@ -3,21 +3,6 @@
 pub(crate) mod overview;
 pub(crate) mod window;
 
-use std::fmt::Write as _;
-
-/// A figure with a comma at each thousand.
-fn thousands(figure: u64) -> String {
-    let digits = figure.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// USD with the digits that say something.
 fn dollars(usd: Option<f64>) -> String {
     match usd {
@@ -35,43 +20,4 @@ fn share(part: f64, whole: f64) -> String {
     } else {
         format!("{:.1}%", part / whole * 100.0)
     }
-}
-
-/// Rows in columns: the named ones to the right, the last one as it is.
-fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
-    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<_> = (0..count).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::from("  ");
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if column + 1 == count {
-                line.push_str(cell);
-            } else if right.contains(&column) {
-                write!(line, "{cell:>width$}  ").expect("a string takes any text");
-            } else {
-                write!(line, "{cell:<width$}  ").expect("a string takes any text");
-            }
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// The first characters of a text on one line, without control characters.
-fn glimpse(text: &str, chars: usize) -> String {
-    let mut cut: String = text
-        .chars()
-        .take(chars)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(chars).is_some() {
-        cut.push('…');
-    }
-    cut
 }

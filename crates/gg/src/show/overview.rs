@@ -1,14 +1,17 @@
 //! A whole run: its agents, what the providers' caches were worth, what broke a prefix.
 
+use std::fmt::Write as _;
+
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
-use super::{columns, dollars, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, one_line, plural, thousands};
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {
-    let session = analysis.session.as_ref().map_or("", |id| id.as_str());
+    let session = one_line(analysis.session.as_ref().map_or("", |id| id.as_str()));
     let end = match &analysis.ended {
-        Some((status, code)) => format!("{status}, exit code {code}"),
+        Some((status, code)) => format!("{}, exit code {code}", one_line(status)),
         None => "no last line: the process was killed, or it still runs".to_owned(),
     };
     let mut text = format!("Session {session}: {end}\n\nAgents\n");
@@ -17,6 +20,16 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     ])];
     rows.extend(analysis.agents.iter().map(agent));
     text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
+    for agent in analysis.agents.iter().filter(|it| it.unpriced_calls > 0) {
+        writeln!(
+            text,
+            "{}: {} of {} without a price, left out of its cost",
+            one_line(agent.id.as_str()),
+            plural(agent.unpriced_calls, "call"),
+            plural(agent.unpriced_tokens, "token")
+        )
+        .expect("a string takes any text");
+    }
 
     text.push_str(
         "\nCache: tokens the cache should have held, tokens read from it, what was lost at list prices\n",

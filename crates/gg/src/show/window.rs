@@ -1,4 +1,5 @@
-//! One agent's window as the model saw it at one turn: by band, and what each item has cost.
+//! One agent's window as the model saw it at one turn: by band, and what each item has cost; where
+//! it is asked for, what each item says.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,16 +9,19 @@ use record::analysis::{Analysis, Own, WindowView};
 use vocab::band::Band;
 use vocab::ids::AgentId;
 
-use super::{columns, dollars, glimpse, share, thousands};
+use super::{dollars, share};
+use crate::page::{columns, glimpse, lines, one_line, plural, thousands};
 
 /// Characters shown of a message.
 const GLIMPSE: usize = 60;
 
-/// The page. Without an agent the first one is meant, without a turn its last.
+/// The page. Without an agent the first one is meant, without a turn its last. `whole` says
+/// whether the items' texts follow.
 pub(crate) fn render(
     analysis: &Analysis,
     agent: Option<&str>,
     turn: Option<u32>,
+    whole: bool,
 ) -> anyhow::Result<String> {
     let first = || analysis.agents.iter().next().map(|it| it.id.clone());
     let id = agent
@@ -26,10 +30,11 @@ pub(crate) fn render(
         .context("the stream holds no agent")?;
     if analysis.agents.get(&id).is_none() {
         let known: Vec<_> = analysis.agents.iter().map(|it| it.id.to_string()).collect();
-        anyhow::bail!(
-            "there is no agent `{id}`; the stream holds {}",
-            known.join(", ")
-        );
+        let known = match known.len() {
+            0 => "no agent".to_owned(),
+            _ => one_line(&known.join(", ")).into_owned(),
+        };
+        anyhow::bail!("there is no agent `{id}`; the stream holds {known}");
     }
     let (first, last) = analysis
         .spend
@@ -39,16 +44,22 @@ pub(crate) fn render(
     let view = analysis.spend.window(&id, turn).with_context(|| {
         format!("agent `{id}` sent no request in turn {turn}; it did from {first} to {last}")
     })?;
-    Ok(page(&id, &view))
+    let mut page = page(&id, &view);
+    if whole {
+        page.extend(view.messages.iter().enumerate().map(text));
+    }
+    Ok(page)
 }
 
 fn page(agent: &AgentId, view: &WindowView) -> String {
-    let estimated: u64 = view.messages.iter().map(|it| it.message.tokens).sum();
+    let sizes = view.messages.iter().map(|it| it.message.tokens);
+    let estimated = sizes.fold(0, u64::saturating_add);
     let mut text = format!(
-        "Window of {agent} at turn {}: {} messages, {} tokens as estimated",
+        "Window of {} at turn {}: {}, {} as estimated",
+        one_line(agent.as_str()),
         view.turn,
-        view.messages.len(),
-        thousands(estimated)
+        plural(view.messages.len() as u64, "message"),
+        plural(estimated, "token")
     );
     if let Some(input) = view.input {
         write!(text, ", {} as reported", thousands(input)).expect("a string takes any text");
@@ -58,11 +69,29 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         write!(text, ", {cost} for the call").expect("a string takes any text");
     }
     text.push('\n');
-    if view.undescribed > 0 {
-        let count = view.undescribed;
+    if let Some(fullness) = &view.fullness {
         writeln!(
             text,
-            "{count} messages of the request are not described in the stream"
+            "{} of {} of the window as gg counts it: with the tool schemas, without the signal",
+            thousands(fullness.total),
+            plural(fullness.window_limit, "token")
+        )
+        .expect("a string takes any text");
+    }
+    if view.undescribed > 0 {
+        let messages = plural(view.undescribed as u64, "message");
+        writeln!(
+            text,
+            "The stream describes {messages} of the request nowhere"
+        )
+        .expect("a string takes any text");
+    }
+
+    if view.unpriced > 0 {
+        let requests = plural(view.unpriced as u64, "request");
+        writeln!(
+            text,
+            "{requests} up to this turn without a price, left out of every cost"
         )
         .expect("a string takes any text");
     }
@@ -72,7 +101,7 @@ fn page(agent: &AgentId, view: &WindowView) -> String {
         "band", "items", "tokens", "share", "billed", "cost",
     ])];
     rows.extend(bands(view, estimated));
-    text.push_str(&columns(&rows, &[1, 2, 3, 4]));
+    text.push_str(&columns(&rows, &[1, 2, 3, 4, 5]));
 
     text.push_str(
         "\nItems, in order: own size, requests that carried it, tokens and price it was billed so far\n",
@@ -97,10 +126,10 @@ fn bands(view: &WindowView, whole: u64) -> Vec<Vec<String>> {
     };
     let mut sums: BTreeMap<(usize, &str), (u64, u64, f64, f64)> = BTreeMap::new();
     for own in &view.messages {
-        let band = own.message.band.as_str();
+        let band = own.band.as_str();
         let sum = sums.entry((order(band), band)).or_default();
         sum.0 += 1;
-        sum.1 += own.message.tokens;
+        sum.1 = sum.1.saturating_add(own.message.tokens);
         sum.2 += own.billed_tokens;
         sum.3 += own.billed_usd;
     }
@@ -136,7 +165,7 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
     }
     vec![
         place.to_string(),
-        message.band.clone(),
+        own.band.clone(),
         message.role.clone(),
         thousands(message.tokens),
         thousands(own.requests),
@@ -144,6 +173,37 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
         dollars(Some(own.billed_usd)),
         what.join(" "),
     ]
+}
+
+/// An item's text, calls and pictures, under a line that says which it is.
+fn text((place, own): (usize, &Own)) -> String {
+    let message = &own.message;
+    let label = message.label.as_deref();
+    let label = label.map(|it| format!(" [{}]", one_line(it)));
+    let mut text = format!(
+        "\n===== {place} {} {}{}\n",
+        one_line(&own.band),
+        one_line(&message.role),
+        label.unwrap_or_default()
+    );
+    if !message.content.is_empty() {
+        text.push_str(&lines(message.content.trim_end_matches('\n')));
+    }
+    for call in &message.tool_calls {
+        let (name, arguments) = (one_line(&call.name), one_line(&call.arguments));
+        writeln!(text, "-> {name} {arguments}").expect("a string takes any text");
+    }
+    for picture in &message.images {
+        writeln!(
+            text,
+            "[picture: {}, {}, {}]",
+            one_line(&picture.media_type),
+            plural(picture.bytes, "byte"),
+            plural(picture.tokens, "token")
+        )
+        .expect("a string takes any text");
+    }
+    text
 }
 
 #[expect(clippy::cast_sign_loss, reason = "a sum of shares of reported counts")]
@@ -167,12 +227,47 @@ mod tests {
 {"type":"usage","agentId":"agent-1","turn":2,"modelId":"a/b","tokens":{"uncachedInput":800,"cachedInput":1200},"cost":{"actual":0.002,"comparable":null}}"#;
 
     fn shown(agent: Option<&str>, turn: Option<u32>) -> anyhow::Result<String> {
-        render(&Analysis::read(STREAM.as_bytes()).unwrap(), agent, turn)
+        render(
+            &Analysis::read(STREAM.as_bytes()).unwrap(),
+            agent,
+            turn,
+            false,
+        )
+    }
+
+    #[test]
+    fn a_window_is_shown_whole_where_that_is_asked_for() {
+        let stream = STREAM.replace(
+            r#""content":"fn main() {}""#,
+            r#""content":"fn main() {\u001b[2J\n\tx\r\n}\n\n","images":[{"mediaType":"image/png","bytes":1,"tokens":255}]"#,
+        );
+        let analysis = Analysis::read(stream.as_bytes()).unwrap();
+        let short = render(&analysis, None, None, false).unwrap();
+        let page = render(&analysis, None, None, true).unwrap();
+        insta::assert_snapshot!(page.strip_prefix(&short).unwrap());
     }
 
     #[test]
     fn a_window_reads_as_reviewed() {
         insta::assert_snapshot!(shown(None, None).unwrap());
+    }
+
+    #[test]
+    fn fullness_is_told_where_the_stream_tells_it() {
+        assert!(!shown(None, None).unwrap().contains("as gg counts it"));
+        let told = STREAM.replace(
+            r#"{"type":"prompt","agentId":"agent-1","turn":2"#,
+            concat!(
+                r#"{"type":"context_breakdown","agentId":"agent-1","turn":2,"windowLimit":8000,"#,
+                r#""total":2600,"bands":{"system":1600}}"#,
+                "\n",
+                r#"{"type":"prompt","agentId":"agent-1","turn":2"#
+            ),
+        );
+        let page = render(&Analysis::read(told.as_bytes()).unwrap(), None, None, false).unwrap();
+        let line = "2,600 of 8,000 tokens of the window as gg counts it: with the tool schemas, \
+                    without the signal";
+        assert_eq!(page.lines().nth(1), Some(line));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use vocab::candidate::Candidate;
 use vocab::outcome::ErrorType;
 
 use super::LoopAborts;
-use crate::candidates::Candidate;
 use crate::fault::Fault;
 
 /// A model call that failed for good.

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use vocab::candidate::Candidate;
 use vocab::ids::ModelId;
 
 use super::error::Named;
-use crate::candidates::{Candidate, Move};
+use crate::candidates::Move;
 use crate::degraded::Concession;
 use crate::fault::Fault;
 use crate::schedule::seconds;

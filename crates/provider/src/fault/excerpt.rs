@@ -30,7 +30,7 @@ fn cut(text: &str, limit: usize) -> String {
             write!(out, "… ({more} more characters)").expect("a string takes any text");
             break;
         }
-        if hidden(c) {
+        if is_hidden(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -39,7 +39,9 @@ fn cut(text: &str, limit: usize) -> String {
     out
 }
 
-fn hidden(c: char) -> bool {
+/// Whether a character is seen by what it does: control characters, and those that have no width or
+/// steer the direction of text.
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}')
 }

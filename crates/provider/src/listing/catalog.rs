@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use vocab::ids::ProviderName;
 
 use super::endpoint::Quantization;
@@ -27,6 +28,7 @@ pub struct CatalogEntry {
     /// the model's id, without case and punctuation.
     pub developer: Option<ProviderName>,
     /// The native level. Absent: the highest any endpoint declares.
+    #[serde(deserialize_with = "declared")]
     pub quantization: Option<Quantization>,
     /// Providers taken although they declare no level.
     pub allow: Vec<ProviderName>,
@@ -41,9 +43,32 @@ pub struct CatalogEntry {
 #[serde(deny_unknown_fields)]
 pub struct Ceiling {
     /// Of input.
+    #[serde(deserialize_with = "usd")]
     pub input: f64,
     /// Of output.
+    #[serde(deserialize_with = "usd")]
     pub output: f64,
+}
+
+/// A level that says what is served: every endpoint is held against it.
+fn declared<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Quantization>, D::Error> {
+    let level = Option::<Quantization>::deserialize(value)?;
+    match level {
+        Some(level) if !level.is_declared() => Err(D::Error::custom(format!(
+            "`{level}` is no level; expected one with a width, such as `fp8`"
+        ))),
+        level => Ok(level),
+    }
+}
+
+fn usd<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    let usd = f64::deserialize(value)?;
+    if usd < 0.0 {
+        return Err(D::Error::custom(format!(
+            "{usd} is no price; expected USD per million tokens, not negative"
+        )));
+    }
+    Ok(usd)
 }
 
 impl CatalogEntry {

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vocab::candidate::Candidate;
 use vocab::ids::ProviderName;
 
 use super::catalog::Ceiling;
-use crate::request::Candidate;
+use crate::fault::excerpt;
 
 /// What a gateway's `models/<id>/endpoints` answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +65,8 @@ impl Endpoint {
 
 /// A quantization level.
 ///
-/// Levels the gateway may add one day are kept as written; their width is read off their digits.
+/// Levels the gateway may add one day are kept as written; their width is the first number in them,
+/// which is that of a weight in `fp8_e4m3` and in `w4a16` alike.
 #[derive(Clone, Debug, Eq, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Quantization(String);
@@ -77,8 +79,10 @@ impl Quantization {
 
     /// Bits of a weight; 0 where nothing is declared.
     pub fn bits(&self) -> u32 {
-        let digits: String = self.0.chars().filter(char::is_ascii_digit).collect();
-        digits.parse().unwrap_or(0)
+        let digit = |c: char| c.is_ascii_digit();
+        let from = self.0.trim_start_matches(|c| !digit(c));
+        let width = from.split(|c| !digit(c)).next().unwrap_or_default();
+        width.parse().unwrap_or(0)
     }
 
     /// Whether the level says what is served at all.
@@ -87,7 +91,7 @@ impl Quantization {
     }
 
     /// Whether two spellings are one level: both 16-bit forms are what a model is released in.
-    pub fn is_level_of(&self, other: &Self) -> bool {
+    pub(super) fn is_level_of(&self, other: &Self) -> bool {
         self.is_declared() && self.rank() == other.rank()
     }
 
@@ -127,6 +131,9 @@ impl fmt::Display for Quantization {
     }
 }
 
+/// Endpoints whose fault is told; of a text that is no listing at all, the rest says no more.
+const FAULTS_TOLD: usize = 10;
+
 /// Why a text is no listing: what was found and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -140,11 +147,12 @@ impl Listing {
     pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
         let value: Value = serde_json::from_slice(bytes)
             .map_err(|error| Unreadable(format!("it is no JSON: {error}")))?;
-        if let Some(error) = value.get("error") {
+        if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
             let said = error.get("message").and_then(Value::as_str);
+            let said = said.map_or_else(|| error.to_string(), str::to_owned);
             return Err(Unreadable(format!(
                 "it is an error of the gateway: {}",
-                said.map_or_else(|| error.to_string(), str::to_owned)
+                excerpt(said.as_bytes())
             )));
         }
         let data = value.get("data").unwrap_or(&value);
@@ -171,10 +179,14 @@ impl Listing {
             })
             .collect();
         if faults.is_empty() {
-            Ok(Self { model, endpoints })
-        } else {
-            Err(Unreadable(faults.join("; ")))
+            return Ok(Self { model, endpoints });
         }
+        let more = faults.len().saturating_sub(FAULTS_TOLD);
+        faults.truncate(FAULTS_TOLD);
+        if more > 0 {
+            faults.push(format!("{more} more endpoints cannot be read"));
+        }
+        Err(Unreadable(faults.join("; ")))
     }
 }
 
@@ -194,8 +206,9 @@ fn endpoint(index: usize, value: &Value) -> Result<Endpoint, String> {
             .map(str::to_owned)
             .collect(),
         Some(other) => {
+            let found = excerpt(other.to_string().as_bytes());
             return Err(format!(
-                "`supported_parameters` is {other}; expected a list"
+                "`supported_parameters` is {found}; expected a list"
             ));
         }
     };
@@ -224,9 +237,11 @@ fn per_million(prices: &Value, key: &str) -> Result<Option<f64>, String> {
         Some(Value::String(text)) => text.trim().parse().ok(),
         Some(_) => None,
     };
-    match usd.filter(|usd: &f64| usd.is_finite() && *usd >= 0.0) {
-        // Twelve decimals of a dollar: what a division by a million may blur is not a price.
-        Some(usd) => Ok(Some((usd * 1e12).round() / 1e6)),
-        None => Err(prices.get(key).map(Value::to_string).unwrap_or_default()),
-    }
+    // Twelve decimals of a dollar: what a division by a million may blur is not a price.
+    let usd = usd.map(|usd: f64| (usd * 1e12).round() / 1e6);
+    let usd = usd.filter(|usd| usd.is_finite() && *usd >= 0.0);
+    usd.map(Some).ok_or_else(|| {
+        let found = prices.get(key).map(Value::to_string).unwrap_or_default();
+        excerpt(found.as_bytes())
+    })
 }

@@ -14,14 +14,13 @@ mod endpoint;
 mod order;
 mod verdict;
 
+use vocab::candidate::Candidate;
 use vocab::ids::ProviderName;
 
 pub use catalog::{Catalog, CatalogEntry, Ceiling};
 pub use endpoint::{Endpoint, Listing, Quantization, Unreadable};
 pub use order::{FaultRate, FaultRates};
 pub use verdict::{Out, Verdict};
-
-use crate::request::Candidate;
 
 /// What the runs the list is for send beside the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +72,16 @@ pub fn build(listing: &Listing, entry: &CatalogEntry, needs: Needs, rates: &Faul
             .max_by_key(|level| level.rank())
             .cloned()
     });
-    let ceiling = order::cheapest(listing.endpoints.iter().filter(|it| developer(it)))
+    // Of a developer with several endpoints, what it asks for the model as it is run: a price of a
+    // smaller level is no measure of the native one.
+    let own = || listing.endpoints.iter().filter(|it| developer(it));
+    let at_native = |it: &&Endpoint| {
+        let native = native.as_ref();
+        native.is_none_or(|native| it.quantization.is_level_of(native))
+    };
+    let priced = |it: &&Endpoint| it.ceiling().is_some();
+    let ceiling = order::cheapest(own().filter(priced).filter(at_native))
+        .or_else(|| order::cheapest(own().filter(priced)))
         .and_then(|own| {
             let from = CeilingFrom::Developer(own.provider.clone());
             Some((own.ceiling()?, from))

@@ -86,6 +86,64 @@ fn both_forms_of_sixteen_bits_are_one_level() {
 }
 
 #[test]
+fn the_width_of_a_level_is_its_first_number() {
+    let list = plain(&[
+        endpoint("Acme", json!({ "quantization": "bf16" })),
+        endpoint("Long", json!({ "quantization": "fp8_e4m3" })),
+        endpoint("Mixed", json!({ "quantization": "w4a16" })),
+    ]);
+    assert_eq!(list.native, Some("bf16".into()));
+    assert_eq!(names(&list), ["Acme"]);
+}
+
+#[test]
+fn the_developers_smaller_level_is_no_ceiling_for_the_native_one() {
+    let mut small = priced("Acme", "0.0000005", "0.000001");
+    small["quantization"] = json!("fp4");
+    let own = priced("Acme", "0.000002", "0.000008");
+    let other = priced("Other", "0.0000015", "0.000008");
+    for made in [
+        [small.clone(), own.clone(), other.clone()],
+        [other.clone(), own.clone(), small.clone()],
+    ] {
+        let list = plain(&made);
+        assert_eq!(names(&list), ["Acme", "Other"], "{:?}", list.ceiling);
+    }
+    // Where the developer serves no native level with a price, the price it has stands.
+    let mut silent = own;
+    silent["pricing"] = json!({});
+    let list = plain(&[small, silent, other]);
+    assert_eq!(names(&list), [""; 0]);
+    assert_eq!(reasons(&list, 2), "input above $0.5; output above $1");
+}
+
+#[test]
+fn names_of_punctuation_alone_are_several_providers() {
+    let list = plain(&[
+        endpoint("Acme", json!({})),
+        endpoint("---", json!({})),
+        endpoint("...", json!({})),
+    ]);
+    assert_eq!(names(&list), ["Acme", "---", "..."]);
+}
+
+#[test]
+fn a_catalog_says_what_can_be() {
+    let why = |entry: Value| {
+        serde_json::from_value::<CatalogEntry>(entry)
+            .unwrap_err()
+            .to_string()
+    };
+    for level in ["lots", "", "unknown"] {
+        let why = why(json!({ "quantization": level }));
+        assert!(why.contains("is no level; expected one"), "{why}");
+    }
+    let below = why(json!({ "maxPrice": { "input": -1, "output": 2 } }));
+    assert!(below.contains("-1 is no price; expected USD"), "{below}");
+    assert_eq!(entry(json!({ "quantization": null })).quantization, None);
+}
+
+#[test]
 fn an_undeclared_level_passes_by_name_alone() {
     let made = [
         endpoint("Acme", json!({})),
@@ -233,6 +291,36 @@ fn a_listing_with_none_left_has_a_reason_for_every_endpoint() {
     );
     assert!(list.candidates.is_empty());
     assert!(list.verdicts.iter().all(|it| !it.out.is_empty()));
+}
+
+#[test]
+fn an_error_that_is_null_is_none() {
+    let answer = json!({ "error": null, "data": { "id": "a/b", "endpoints": [] } });
+    let listing = Listing::read(answer.to_string().as_bytes()).unwrap();
+    assert_eq!(listing.model, "a/b");
+}
+
+#[test]
+fn a_price_that_no_number_can_hold_is_none() {
+    let answer = json!({ "id": "a/b", "endpoints": [priced("Acme", "0", "1e303")] });
+    let why = Listing::read(answer.to_string().as_bytes()).unwrap_err();
+    assert!(why.to_string().contains("`pricing.completion` is"), "{why}");
+}
+
+#[test]
+fn a_huge_text_that_is_no_listing_is_refused_in_a_few_words() {
+    let odd = json!({ "provider_name": "A", "supported_parameters": "x".repeat(90_000) });
+    let mut endpoints = vec![json!({}); 5_000];
+    endpoints[0] = odd;
+    let answer = json!({ "id": "a/b", "endpoints": endpoints });
+    let why = Listing::read(answer.to_string().as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(why.ends_with("4990 more endpoints cannot be read"), "{why}");
+    assert!(why.len() < 4_000, "{}", why.len());
+    let said = json!({ "error": { "message": "no\u{1b}[2J" } });
+    let why = Listing::read(said.to_string().as_bytes()).unwrap_err();
+    assert!(!why.to_string().contains('\u{1b}'), "{why}");
 }
 
 #[test]

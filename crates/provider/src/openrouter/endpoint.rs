@@ -23,8 +23,8 @@ pub fn base_url_from_env() -> String {
 /// The address of a run's gateway and the credential it is asked with.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
+    base: Url,
     completions: Url,
-    generations: Url,
     credential: Option<Credential>,
 }
 
@@ -51,48 +51,32 @@ impl Endpoint {
             );
         }
         base_url.set_fragment(None);
-        let under = |segments: &[&str]| {
-            let mut url = base_url.clone();
-            url.path_segments_mut()
-                .map_err(|()| refuse("it takes no path"))?
-                .pop_if_empty()
-                .extend(segments);
-            Ok::<_, String>(url)
-        };
         Ok(Self {
-            completions: under(&["chat", "completions"])?,
-            generations: under(&["generation"])?,
+            completions: under(&base_url, ["chat", "completions"]),
+            base: base_url,
             credential,
         })
     }
 
     /// The address of chat completions.
-    pub const fn completions(&self) -> &Url {
+    pub(super) const fn completions(&self) -> &Url {
         &self.completions
     }
 
     /// The address that tells of one generation.
-    pub fn generation(&self, id: &GenerationId) -> Url {
-        let mut url = self.generations.clone();
+    pub(super) fn generation(&self, id: &GenerationId) -> Url {
+        let mut url = under(&self.base, ["generation"]);
         url.query_pairs_mut().append_pair("id", id.as_str());
         url
     }
 
     /// The address of the endpoints listing of a model.
-    pub fn listing(&self, model: &str) -> Url {
-        let mut path = vec!["models"];
-        path.extend(model.split('/'));
-        path.push("endpoints");
-        self.beside(&path)
-    }
-
-    /// An address beside that of completions.
-    fn beside(&self, path: &[&str]) -> Url {
-        let mut address = self.completions.clone();
-        if let Ok(mut segments) = address.path_segments_mut() {
-            segments.pop().pop().extend(path);
-        }
-        address
+    pub(super) fn listing(&self, model: &str) -> Url {
+        let model = model.split('/');
+        under(
+            &self.base,
+            ["models"].into_iter().chain(model).chain(["endpoints"]),
+        )
     }
 
     /// The credential, where there is one.
@@ -101,7 +85,7 @@ impl Endpoint {
     }
 
     /// Host and port, for a person.
-    pub fn host(&self) -> String {
+    pub(super) fn host(&self) -> String {
         let host = self.completions.host_str().unwrap_or_default();
         match self.completions.port() {
             Some(port) => format!("{host}:{port}"),
@@ -117,16 +101,27 @@ impl Endpoint {
     }
 
     /// Whether connections are encrypted.
-    pub fn is_encrypted(&self) -> bool {
+    pub(super) fn is_encrypted(&self) -> bool {
         self.completions.scheme() == "https"
     }
 
     /// Whether the server runs on this machine.
-    pub fn is_loopback(&self) -> bool {
+    pub(super) fn is_loopback(&self) -> bool {
         let host = self.completions.host_str().unwrap_or_default();
         let address = host.trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || address.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
     }
+}
+
+/// An address under a base.
+fn under<'a>(base: &Url, path: impl IntoIterator<Item = &'a str>) -> Url {
+    let mut address = base.clone();
+    address
+        .path_segments_mut()
+        .expect("an address of http or https has a path")
+        .pop_if_empty()
+        .extend(path);
+    address
 }
 
 /// An API key. Its `Debug` shows nothing of it.
@@ -214,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_stands_beside_the_completions() {
+    fn a_listing_is_asked_for_by_the_parts_of_a_models_id() {
         let endpoint = Endpoint::new("http://h/v1?k=2", None).unwrap();
         assert_eq!(
             endpoint.listing("z-ai/glm-5:free").as_str(),

@@ -10,11 +10,12 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use vocab::credential::hidden;
 use vocab::ids::{GenerationId, ProviderName};
 
 use super::{Endpoint, REFUSAL_BYTES, after, innermost};
 use crate::fault::{Fault, excerpt};
-use crate::price::number;
+use crate::price::{is_price, number};
 
 /// The wait before the second question; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
@@ -77,7 +78,7 @@ pub async fn generation(
             }
         }
     };
-    Err(why.replace(credential.expose(), "[credential]"))
+    Err(hidden(&why, credential.expose()).into_owned())
 }
 
 /// What came of one question.
@@ -164,7 +165,7 @@ struct Data<'a> {
 /// Reads an account; `None` where it is none or names no cost that can be.
 fn read(body: &[u8]) -> Option<Generation> {
     let data = serde_json::from_slice::<Wire<'_>>(body).ok()?.data;
-    let cost = |raw: Option<&RawValue>| raw.and_then(number).filter(|cost| *cost >= 0.0);
+    let cost = |raw: Option<&RawValue>| raw.and_then(number).filter(|cost| is_price(*cost));
     let provider = data
         .provider_name
         .and_then(|raw| serde_json::from_str::<String>(raw.get()).ok())
@@ -270,6 +271,7 @@ mod tests {
         for body in [
             r#"{"data":{"id":"gen-7","total_cost":null}}"#,
             r#"{"data":{"total_cost":-1}}"#,
+            r#"{"data":{"total_cost":1e308}}"#,
             "<html>",
         ] {
             let why = answered(status("200 OK", "", body)).await.unwrap_err();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
 use tokio::time::timeout;
+use vocab::credential::hidden;
 
 use super::{Endpoint, innermost};
 use crate::fault::{Fault, excerpt};
@@ -46,8 +47,12 @@ pub async fn endpoints(
         let said = fault.body().map_or_else(|| excerpt(&body), str::to_owned);
         Err(format!("the gateway answered {}: {said}", status.as_u16()))
     };
-    match timeout(TIME, fetch).await {
-        Ok(result) => result.map_err(said),
-        Err(_) => Err(said(format!("no answer within {} s", TIME.as_secs()))),
-    }
+    let result = match timeout(TIME, fetch).await {
+        Ok(result) => result,
+        Err(_) => Err(format!("no answer within {} s", TIME.as_secs())),
+    };
+    result.map_err(|why| match endpoint.credential() {
+        Some(credential) => said(hidden(&why, credential.expose()).into_owned()),
+        None => said(why),
+    })
 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use vocab::candidate::Candidate;
 use vocab::ids::{ModelId, RoutingKey};
 use vocab::message::Message;
 
 use super::*;
-use crate::request::{
-    CacheLifetime, Candidate, Dropped, Head, ModelRequest, Thread, ToolChoice, body, toolset,
-};
+use crate::degraded::RoutingFields;
+use crate::request::{CacheLifetime, Head, ModelRequest, Thread, ToolChoice, body, toolset};
 
 /// What the server does with a request, in order.
 #[derive(Clone, Debug)]
@@ -187,7 +187,7 @@ fn request() -> Body {
         routing_key: &RoutingKey::from("k3"),
         reasoning: None,
         lifetime: CacheLifetime::Default,
-        dropped: &Dropped::default(),
+        dropped: RoutingFields::default(),
     };
     body(&head, &request)
 }

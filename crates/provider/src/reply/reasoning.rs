@@ -2,8 +2,8 @@
 //!
 //! A stream sends an item in pieces: text after text, at last perhaps a signature. Pieces belong
 //! together by type and index, or by type and id. An item that came in one piece is kept byte for
-//! byte, because its maker may compare; one that came in several is written anew, its texts joined
-//! and every other field as it was first given.
+//! byte, because its maker may compare; one that came in several is written anew, its texts and the
+//! pieces of its signature joined and every other field as it was first given.
 //!
 //! Always true: items stand in the order they were first seen; what is no object is no item, and
 //! never an error.
@@ -25,6 +25,9 @@ const MOST_ITEMS: usize = 1024;
 
 /// Fields whose pieces are joined.
 const JOINED: [&str; 3] = ["text", "summary", "data"];
+
+/// The field that seals a text. What follows it, without a text, goes on with it.
+const SIGNATURE: &str = "signature";
 
 /// Fields that name an item and say nothing.
 const NAMING: [&str; 4] = ["type", "id", "index", "format"];
@@ -172,10 +175,14 @@ impl Item {
         let mut text = Text::default();
         let joined = JOINED.contains(&key) && text.push_json(raw);
         match known {
+            Some((_, Field::Joined(so_far))) if key == SIGNATURE => {
+                so_far.push_json(raw);
+            }
             Some((_, Field::Joined(so_far))) => so_far.append(&text),
             Some((_, field)) if !field.says_anything() => {
                 *field = Field::of(joined.then_some(text), raw);
             }
+            Some((_, field)) if key == SIGNATURE => field.sign_on(raw),
             Some(_) => {}
             None => {
                 let field = Field::of(joined.then_some(text), raw);
@@ -190,7 +197,7 @@ impl Item {
     }
 
     fn signature(&self) -> bool {
-        self.has("signature")
+        self.has(SIGNATURE)
     }
 
     fn says_anything(&self) -> bool {
@@ -216,6 +223,24 @@ impl Item {
 impl Field {
     fn of(text: Option<Text>, raw: &RawValue) -> Self {
         text.map_or_else(|| Self::First(raw.to_owned()), Self::Joined)
+    }
+
+    /// Takes another piece of a signature: the same one again says nothing new, one that begins with
+    /// the first is the whole of it, any other is its next part.
+    fn sign_on(&mut self, next: &RawValue) {
+        let Self::First(known) = &*self else { return };
+        let read = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
+        let (Some(first), Some(second)) = (read(known), read(next)) else {
+            return;
+        };
+        if second.starts_with(&first) {
+            *self = Self::First(next.to_owned());
+            return;
+        }
+        let mut whole = Text::default();
+        if whole.push_json(known) && whole.push_json(next) {
+            *self = Self::Joined(whole);
+        }
     }
 
     fn says_anything(&self) -> bool {

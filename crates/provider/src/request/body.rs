@@ -16,6 +16,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::{Head, ModelRequest, ReasoningSetting, Snapshot, ToolChoice};
+use crate::degraded::RoutingField;
 use crate::markers::markers;
 use crate::message;
 
@@ -92,7 +93,7 @@ fn start(head: &Head<'_>, request: &ModelRequest) -> Vec<u8> {
     text(head.model.as_str(), &mut start);
     start.extend_from_slice(b",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
     if let Some(candidate) = head.candidate
-        && !head.dropped.provider
+        && !head.dropped.contains(RoutingField::Provider)
     {
         start.extend_from_slice(b",\"provider\":{\"only\":[");
         text(candidate.provider.as_str(), &mut start);
@@ -100,9 +101,7 @@ fn start(head: &Head<'_>, request: &ModelRequest) -> Vec<u8> {
         text(&candidate.quantization, &mut start);
         start.extend_from_slice(b"],\"allow_fallbacks\":false}");
     }
-    if let Some(setting) = head.reasoning
-        && !head.dropped.reasoning
-    {
+    if let Some(setting) = head.reasoning {
         start.extend_from_slice(b",\"reasoning\":{");
         match setting {
             ReasoningSetting::Effort(effort) => {
@@ -130,11 +129,11 @@ fn start(head: &Head<'_>, request: &ModelRequest) -> Vec<u8> {
         }
     }
     // What differs from run to run stands as late as it may.
-    if !head.dropped.session_id {
+    if !head.dropped.contains(RoutingField::SessionId) {
         start.extend_from_slice(b",\"session_id\":");
         text(head.routing_key.as_str(), &mut start);
     }
-    if !head.dropped.prompt_cache_key {
+    if !head.dropped.contains(RoutingField::PromptCacheKey) {
         start.extend_from_slice(b",\"prompt_cache_key\":");
         text(head.routing_key.as_str(), &mut start);
     }

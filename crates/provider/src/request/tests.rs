@@ -9,6 +9,7 @@ use vocab::message::{Image, ImageFormat, Reasoning, ReasoningItem, ToolCall};
 
 use super::thread::SEGMENT;
 use super::*;
+use crate::degraded::RoutingField;
 use crate::markers::{Marker, markers};
 
 pub(crate) fn reasoning() -> impl Strategy<Value = Option<Arc<Reasoning>>> {
@@ -189,13 +190,6 @@ fn asked(thread: Snapshot) -> ModelRequest {
     }
 }
 
-const KEEP_ALL: &Dropped = &Dropped {
-    provider: false,
-    session_id: false,
-    prompt_cache_key: false,
-    reasoning: false,
-};
-
 fn head<'a>(model: &'a ModelId, key: &'a RoutingKey) -> Head<'a> {
     Head {
         model,
@@ -203,7 +197,7 @@ fn head<'a>(model: &'a ModelId, key: &'a RoutingKey) -> Head<'a> {
         routing_key: key,
         reasoning: None,
         lifetime: CacheLifetime::Default,
-        dropped: KEEP_ALL,
+        dropped: RoutingFields::default(),
     }
 }
 
@@ -428,44 +422,38 @@ fn without_tools_neither_tools_nor_a_choice_are_sent() {
 }
 
 #[test]
-fn dropped_fields_are_not_sent() {
+fn a_field_the_server_does_not_know_is_not_sent() {
     let (model, key) = (ModelId::from("m"), RoutingKey::from("k"));
     let candidate = Candidate {
         provider: "Acme".into(),
         quantization: "fp8".to_owned(),
     };
-    let keys = |dropped: Dropped| {
+    let keys = |dropped: &[RoutingField]| {
         let setting = ReasoningSetting::MaxTokens(2000);
         let head = Head {
             candidate: Some(&candidate),
             reasoning: Some(&setting),
-            dropped: &dropped,
+            dropped: dropped.iter().copied().collect(),
             ..head(&model, &key)
         };
         let body = body(&head, &asked(Thread::new().snapshot())).to_vec();
         let value: Value = serde_json::from_slice(&body).unwrap();
-        if !dropped.reasoning {
-            assert_eq!(value["reasoning"], json!({ "max_tokens": 2000 }));
-        }
+        assert_eq!(value["reasoning"], json!({ "max_tokens": 2000 }));
         let keys = value.as_object().unwrap().keys().cloned();
         keys.skip(3).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
-        keys(Dropped::default()),
+        keys(&[]),
         "provider reasoning session_id prompt_cache_key messages"
     );
-    let dropped = Dropped {
-        provider: true,
-        prompt_cache_key: true,
-        ..Dropped::default()
-    };
-    assert_eq!(keys(dropped), "reasoning session_id messages");
-    let dropped = Dropped {
-        session_id: true,
-        reasoning: true,
-        ..Dropped::default()
-    };
-    assert_eq!(keys(dropped), "provider prompt_cache_key messages");
+    assert_eq!(
+        keys(&[RoutingField::Provider, RoutingField::PromptCacheKey]),
+        "reasoning session_id messages"
+    );
+    assert_eq!(
+        keys(&[RoutingField::SessionId]),
+        "provider reasoning prompt_cache_key messages"
+    );
 }
 
 #[test]

@@ -30,6 +30,10 @@ pub struct AgentFacts {
     pub tokens: Tokens,
     /// USD as reported; `None` where none of its calls had a price.
     pub cost: Option<f64>,
+    /// Calls that reported no price (R35).
+    pub unpriced_calls: u64,
+    /// Their tokens.
+    pub unpriced_tokens: u64,
 }
 
 #[derive(Deserialize)]
@@ -93,6 +97,13 @@ impl Agents {
             agent.tokens.add(&usage.tokens);
             if let Some(usd) = usage.cost.and_then(|cost| cost.actual) {
                 agent.cost = Some(agent.cost.unwrap_or(0.0) + usd);
+            } else {
+                let sides = [usage.tokens.input(), usage.tokens.completion()];
+                agent.unpriced_calls += 1;
+                agent.unpriced_tokens = sides
+                    .into_iter()
+                    .flatten()
+                    .fold(agent.unpriced_tokens, u64::saturating_add);
             }
         }
     }
@@ -110,6 +121,8 @@ impl Agents {
                 ended: None,
                 tokens: Tokens::default(),
                 cost: None,
+                unpriced_calls: 0,
+                unpriced_tokens: 0,
             });
             self.0.len() - 1
         });

@@ -66,7 +66,7 @@ pub struct PrefixBreak {
     pub model: Option<ModelId>,
     /// The first message that differs, from 0.
     pub message: u64,
-    /// The first byte that differs, from the start of the messages.
+    /// The first byte of it that differs.
     pub byte: u64,
     /// What broke it; `unknown` where gg knew of nothing that did.
     pub act: String,
@@ -137,9 +137,9 @@ impl CacheTruth {
             return;
         };
         let expected = usage.expected_cached_tokens.unwrap_or(0);
-        row.expected += expected;
-        row.got += cached.min(expected);
-        row.cached += cached;
+        row.expected = row.expected.saturating_add(expected);
+        row.got = row.got.saturating_add(cached.min(expected));
+        row.cached = row.cached.saturating_add(cached);
     }
 
     pub(super) fn faulted(&mut self, line: &Line, fault: Fault) {

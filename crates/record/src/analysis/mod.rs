@@ -1,9 +1,11 @@
 //! What a recorded stream comes to when it is read again: who took part, what the providers'
-//! caches were worth, and what each message of a window has cost.
+//! caches were worth, what each message of a window has cost, and where the agents' time went.
 //!
-//! [`Analysis`] takes the lines of one stream in order and keeps three folds of them. It reads as
+//! [`Analysis`] takes the lines of one stream in order and keeps four folds of them. It reads as
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
+//!
+//! A line of another session, which a damaged disk or a joined file may hold, counts for nothing.
 //!
 //! Always true: every figure is a sum of figures of the stream; nothing is estimated but the
 //! split of a request's price over its messages, which is by the stream's own token counts.
@@ -11,23 +13,26 @@
 mod agents;
 mod cache;
 mod spend;
+mod timing;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
 use vocab::ids::{MessageId, ModelId, ProviderName, SessionId};
-use vocab::usage::{Cost, ListPrices, Tokens};
+use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
-pub use spend::{MessageFacts, Own, Spend, WindowView};
+pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
+pub use timing::{AgentTime, Timing};
 
 use crate::lines::{Damage, Line, lines};
 
 /// One stream, folded.
 #[derive(Debug, Default)]
 pub struct Analysis {
-    /// The session's name.
+    /// The session's name, as its lines give it.
     pub session: Option<SessionId>,
     /// How it ended, where it did.
     pub ended: Option<(String, u8)>,
@@ -37,6 +42,8 @@ pub struct Analysis {
     pub cache: CacheTruth,
     /// What each message has cost.
     pub spend: Spend,
+    /// Where the agents spent their time.
+    pub timing: Timing,
     /// Lines that are no event, or whose fields cannot be read.
     pub damaged: Vec<Damage>,
 }
@@ -44,9 +51,8 @@ pub struct Analysis {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Started {
-    session_id: Option<SessionId>,
     #[serde(default)]
-    model_prices: std::collections::BTreeMap<ModelId, ListPrices>,
+    model_prices: Option<BTreeMap<ModelId, serde_json::Value>>,
 }
 
 #[derive(Deserialize)]
@@ -77,12 +83,21 @@ pub(crate) struct PromptLine {
     pub(crate) messages: Vec<MessageId>,
 }
 
+/// Lines that are no event, after which a file without one of a session is read no further.
+const NO_STREAM: usize = 1000;
+
 impl Analysis {
-    /// Reads a whole stream.
+    /// Reads a whole stream; of a file that is none, the start.
     pub fn read(reader: impl BufRead) -> io::Result<Self> {
         let mut analysis = Self::default();
         for line in lines(reader) {
             match line? {
+                Ok(line) if analysis.is_foreign(&line) => {
+                    analysis.damaged.push(Damage {
+                        number: line.number,
+                        why: format!("`{}`: it is of another session", line.kind),
+                    });
+                }
                 Ok(line) => {
                     if let Err(error) = analysis.take(&line) {
                         analysis.damaged.push(Damage {
@@ -93,16 +108,38 @@ impl Analysis {
                 }
                 Err(damage) => analysis.damaged.push(damage),
             }
+            if analysis.session.is_none() && analysis.damaged.len() >= NO_STREAM {
+                break;
+            }
         }
         Ok(analysis)
+    }
+
+    /// Whether a line belongs to another session than the first that named one.
+    fn is_foreign(&mut self, line: &Line) -> bool {
+        match (&self.session, &line.session) {
+            (None, Some(named)) => {
+                self.session = Some(named.clone());
+                false
+            }
+            (Some(own), Some(named)) => own != named,
+            (_, None) => false,
+        }
     }
 
     fn take(&mut self, line: &Line) -> serde_json::Result<()> {
         match line.kind.as_str() {
             "session_started" => {
                 let started: Started = line.fields()?;
-                self.session = started.session_id;
-                self.cache.priced(started.model_prices);
+                let prices = started.model_prices.into_iter().flatten();
+                // A price of another shape than today's prices nothing; the rest stands.
+                self.cache.priced(
+                    prices
+                        .filter_map(|(model, prices)| {
+                            Some((model, serde_json::from_value(prices).ok()?))
+                        })
+                        .collect(),
+                );
             }
             "session_ended" => {
                 let ended: Ended = line.fields()?;
@@ -115,6 +152,7 @@ impl Analysis {
                 self.spend.used(line, &usage);
             }
             "prompt" => self.spend.prompted(line, line.fields()?),
+            "context_breakdown" => self.spend.filled(line, line.fields()?),
             "context_message" => self.spend.logged(line, line.fields()?),
             "agent_spawned" => self.agents.spawned(line, line.fields()?),
             "agent_status" => self.agents.changed(line, line.fields()?),
@@ -123,7 +161,7 @@ impl Analysis {
             "prefix_broken" => self.cache.broke(line, line.fields()?),
             _ => {}
         }
-        Ok(())
+        self.timing.take(line)
     }
 }
 

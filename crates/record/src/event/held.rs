@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vocab::band::Band;
-use vocab::knowledge::{MemoryScope, MemoryStrategy};
+use vocab::knowledge::{MemoryLimits, MemoryScope, MemoryStrategy};
 use vocab::message::Role;
 
 /// See [`Event::MemoryState`](super::Event::MemoryState).
@@ -61,24 +61,6 @@ pub struct MemoryTotals {
     pub chars: u64,
     /// Lines of their bodies.
     pub lines: u64,
-}
-
-/// The limits of memories under the names a launch gives them; 0 is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MemoryLimits {
-    /// Memories.
-    pub max_count: u64,
-    /// Characters of one body.
-    pub max_len_per_memory: u64,
-    /// Characters of all bodies.
-    pub max_total_len: u64,
-    /// Characters of the rendered index.
-    pub max_len_index: u64,
-    /// Characters of one description.
-    pub max_len_description: u64,
-    /// Hits of a search.
-    pub max_results: u64,
 }
 
 /// See [`Event::MemoryRevision`](super::Event::MemoryRevision).

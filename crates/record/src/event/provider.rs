@@ -23,8 +23,8 @@ pub struct ProviderFault {
     pub cached_tokens: Option<u64>,
 }
 
-/// See [`Event::ProviderSwitch`](super::Event::ProviderSwitch). It stands on the stream of the agent whose call decided it, and
-/// counts for every agent of the run.
+/// See [`Event::ProviderSwitch`](super::Event::ProviderSwitch). It stands on the stream of the
+/// agent whose call decided it, and counts for every agent of the run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderSwitch {
@@ -38,7 +38,8 @@ pub struct ProviderSwitch {
     pub fault: CandidateFault,
 }
 
-/// See [`Event::PrefixBroken`](super::Event::PrefixBroken). It stands before the prompt of its request.
+/// See [`Event::PrefixBroken`](super::Event::PrefixBroken). It stands before the prompt of its
+/// request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrefixBroken {

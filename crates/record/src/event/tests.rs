@@ -1,5 +1,6 @@
 //! The lines of what an agent holds and reclaims, as readers know them.
 
+use vocab::knowledge::MemoryLimits;
 use vocab::usage::Cost;
 
 use super::*;

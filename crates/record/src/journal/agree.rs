@@ -39,6 +39,7 @@ pub fn agree(replay: &Replay, stream: &str) -> Vec<Disagreement> {
         .split_inclusive('\n')
         .filter(|line| line.ends_with('\n'))
         .filter_map(|line| serde_json::from_str(line).ok())
+        .map(with_joined_ids)
         .collect();
     let mut found = Found(Vec::new());
     if let (Some(header), Some(first)) = (&replay.header, lines.first()) {
@@ -104,6 +105,18 @@ pub fn agree(replay: &Replay, stream: &str) -> Vec<Disagreement> {
         );
     }
     found.0
+}
+
+/// A prompt with the ids of its messages as one text: a window's ids stand in every one of them, and
+/// a value each would be most of the memory this takes.
+fn with_joined_ids(mut line: Value) -> Value {
+    if line["type"] == "prompt"
+        && let Some(ids) = line["messages"].as_array()
+    {
+        let ids: Vec<&str> = ids.iter().filter_map(Value::as_str).collect();
+        line["messages"] = Value::from(ids.join(" "));
+    }
+    line
 }
 
 struct Found(Vec<Disagreement>);
@@ -284,12 +297,7 @@ fn compare_exchanges(
             .chain(&exchange.request.signal)
             .copied()
             .collect();
-        let ids: Vec<&str> = prompt["messages"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let ids: Vec<&str> = text(prompt, "messages").split_whitespace().collect();
         found.compare(
             agent,
             &format!("exchange {at}: the number of messages"),

@@ -213,6 +213,7 @@ impl<'a> Agent<'a> {
     }
 
     fn prompt(&mut self, line: &Line, found: &mut Found) {
+        // Those it repeats were asked about where they were new.
         let ids = line.get("messages").as_array();
         let reply = Some(line.get("reply")).filter(|reply| !reply.is_null());
         for id in ids.into_iter().flatten().chain(reply) {

@@ -1,12 +1,12 @@
 //! From a stream's text to its lines, each an object with a sound envelope.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{Ending, Found, rule};
+use super::{Ending, Found, lean, rule};
 use crate::stream::LINE_CEILING_BYTES;
 
 /// Types that belong to the run and carry no agent.
@@ -85,6 +85,9 @@ pub(super) struct Line {
     pub(super) kind: String,
     pub(super) agent: Option<String>,
     pub(super) turn: Option<u64>,
+    /// Of a prompt: messages it shares with its agent's last one from the start on. They stood
+    /// there, and are left out of its own list.
+    pub(super) repeated: usize,
     value: Value,
 }
 
@@ -105,18 +108,42 @@ impl Line {
     }
 }
 
+/// Whether a type is one of the catalogue.
+pub(super) fn is_known(kind: &str) -> bool {
+    kind == "log" || RUN_SCOPED.contains(&kind) || AGENT_SCOPED.contains(&kind)
+}
+
 /// Parses the lines and checks framing and envelopes. Lines that are no object are left out.
 pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line> {
-    let mut lines = Vec::new();
-    let mut session = None;
-    for (at, text) in stream.split_inclusive('\n').enumerate() {
+    let mut parser = Parser::default();
+    for text in stream.split_inclusive('\n') {
+        match text.strip_suffix('\n') {
+            Some(text) => parser.take(text.as_bytes(), found),
+            None => parser.torn = true,
+        }
+    }
+    parser.conclude(ending, found)
+}
+
+/// Takes a stream line by line.
+#[derive(Default)]
+pub(super) struct Parser {
+    lines: Vec<Line>,
+    /// Lines taken, whatever they were.
+    taken: usize,
+    session: Option<String>,
+    /// The messages of each agent's last prompt.
+    windows: HashMap<Option<String>, Vec<Value>>,
+    /// Whether something without a line end stands behind them.
+    pub(super) torn: bool,
+}
+
+impl Parser {
+    /// A line, without its end.
+    pub(super) fn take(&mut self, text: &[u8], found: &mut Found) {
+        let at = self.taken;
         let number = at + 1;
-        let Some(text) = text.strip_suffix('\n') else {
-            if ending == Ending::Finished {
-                found.add(number, rule::FRAMING, "the last line has no end");
-            }
-            break;
-        };
+        self.taken = number;
         if text.len() >= LINE_CEILING_BYTES {
             found.add(
                 number,
@@ -124,15 +151,22 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
                 format!("{} bytes, at most {LINE_CEILING_BYTES}", text.len() + 1),
             );
         }
+        let text = match std::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(error) => {
+                found.add(number, rule::FRAMING, format!("no UTF-8: {error}"));
+                return;
+            }
+        };
         let value = match serde_json::from_str(text) {
             Ok(value @ Value::Object(_)) => value,
             Ok(_) => {
                 found.add(number, rule::FRAMING, "no JSON object");
-                continue;
+                return;
             }
             Err(error) => {
                 found.add(number, rule::FRAMING, format!("no JSON: {error}"));
-                continue;
+                return;
             }
         };
         for key in repeated_keys(text) {
@@ -143,6 +177,7 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
             kind: String::new(),
             agent: None,
             turn: None,
+            repeated: 0,
             value,
         };
         envelope(&mut line, found);
@@ -155,7 +190,7 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
             );
         }
         let id = line.text("sessionId").to_owned();
-        let session = session.get_or_insert_with(|| id.clone());
+        let session = self.session.get_or_insert_with(|| id.clone());
         // Empty in the stream of a refused document that had none.
         if *session != id {
             found.add(
@@ -167,9 +202,41 @@ pub(super) fn parse(stream: &str, ending: Ending, found: &mut Found) -> Vec<Line
                 ),
             );
         }
-        lines.push(line);
+        if line.kind == "prompt" {
+            let window = self.windows.entry(line.agent.clone()).or_default();
+            line.repeated = lean::continue_from(window, &mut line.value);
+        }
+        lean::make(&line.kind, &mut line.value);
+        self.lines.push(line);
     }
-    lines
+
+    /// A line that was not kept because it is longer than any stream's.
+    pub(super) fn too_long(&mut self, bytes: u64, found: &mut Found) {
+        self.taken += 1;
+        found.add(
+            self.taken,
+            rule::FRAMING,
+            format!("{bytes} bytes, at most {LINE_CEILING_BYTES}; it was not read"),
+        );
+    }
+
+    /// The lines taken that are objects, so far.
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Lines taken, whatever they were.
+    pub(super) const fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// All lines. What stands behind the last line end is a line only a killed process leaves.
+    pub(super) fn conclude(self, ending: Ending, found: &mut Found) -> Vec<Line> {
+        if self.torn && ending == Ending::Finished {
+            found.add(self.taken + 1, rule::FRAMING, "the last line has no end");
+        }
+        self.lines
+    }
 }
 
 /// Keys of an object's text that stand in it more than once: readers disagree on which counts.

@@ -235,7 +235,8 @@ fn was_done(act: Rewrite, edits: &[&str]) -> bool {
 
 /// A request that is the beginning of the one before parts from it at its own end.
 fn names_a_message(broken: &Line, prompt: &Line, found: &mut Found) {
-    let sent = prompt.get("messages").as_array().map_or(0, Vec::len) as u64;
+    let added = prompt.get("messages").as_array().map_or(0, Vec::len);
+    let sent = (prompt.repeated + added) as u64;
     let message = broken.get("message").as_u64();
     if message.is_none_or(|message| message > sent) {
         found.add(

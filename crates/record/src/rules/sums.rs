@@ -302,9 +302,7 @@ impl Sums {
             }
         }
     }
-}
 
-impl Sums {
     /// Every abandoned reply was priced in the end, or is counted as not. There may be more of them
     /// than outcomes tell of: a call that a cancel dropped has none.
     fn check_abandoned(&self, summary: &Line, found: &mut Found) {

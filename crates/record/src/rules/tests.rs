@@ -4,6 +4,7 @@ mod delegation;
 mod good;
 mod held;
 mod providers;
+mod recorded;
 
 use serde_json::{Value, json};
 

@@ -98,13 +98,13 @@ fn a_document_written_over_many_lines_takes_one() {
     let started = SessionStarted {
         capability_set: Some(RawValue::from_string(pretty.to_owned()).unwrap().into()),
         model_providers: None,
+        model_prices: None,
         routing_key: "key".into(),
         configuration: None,
         gg_version: "0",
         commit: None,
         workspace: None,
         windows: std::collections::BTreeMap::new(),
-        model_prices: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     };
     let text = written(

@@ -43,7 +43,8 @@ pub struct Conclusion {
 pub struct Fold {
     agents: BTreeMap<AgentId, AgentRow>,
     slots: BTreeMap<(Slug, ModelId), SlotRow>,
-    providers: BTreeMap<(Option<ProviderName>, Option<ModelId>), ProviderRow>,
+    /// By folded name: a provider that changes its spelling stays one, under its first.
+    providers: BTreeMap<(Option<String>, Option<ModelId>), ProviderRow>,
     all: SlotRow,
     execution_mode: Option<&'static str>,
     agents_failed: u64,
@@ -234,8 +235,7 @@ impl Fold {
         let provider_stats = self
             .providers
             .into_iter()
-            .map(|((provider, model_id), row)| ProviderStat {
-                provider,
+            .map(|((_, model_id), row)| ProviderStat {
                 model_id,
                 cost: row.money.cost(),
                 unpriced_calls: row.money.unpriced_calls(),
@@ -317,7 +317,12 @@ impl Fold {
         provider: Option<ProviderName>,
         model: Option<ModelId>,
     ) -> &mut ProviderRow {
-        self.providers.entry((provider, model)).or_default()
+        let folded = provider.as_ref().map(ProviderName::folded);
+        let row = self.providers.entry((folded, model)).or_default();
+        if row.stat.provider.is_none() {
+            row.stat.provider = provider;
+        }
+        row
     }
 
     fn breakdown(&mut self, breakdown: &ContextBreakdown) {

@@ -517,6 +517,42 @@ fn retries_are_counted_by_their_log_lines() {
 }
 
 #[test]
+fn a_provider_that_changes_its_spelling_stays_one_row() {
+    let mut fold = Fold::new();
+    for name in ["Z.AI", "z-ai", "Z.ai"] {
+        let turn = Turn {
+            agent: 0,
+            provider: None,
+            comparable: None,
+            actual: Some(2),
+            output: Some(1),
+            error: None,
+            rejected: false,
+            failure: None,
+            abandoned: Vec::new(),
+            moved: (false, false),
+            held: Vec::new(),
+        };
+        let usage = Usage {
+            provider: Some(name.into()),
+            ..usage(&turn, Figure::Work)
+        };
+        fold.take(&Emission {
+            at_ms: 0,
+            agent: Some(AgentId::from("agent-0")),
+            turn: Some(1),
+            event: Event::Usage(Box::new(usage)),
+        });
+    }
+    let summary = fold.conclude(conclusion());
+    let [row] = summary.provider_stats.as_slice() else {
+        panic!("one provider: {:?}", summary.provider_stats);
+    };
+    assert_eq!(row.provider, Some("Z.AI".into()));
+    assert_eq!((row.calls, row.cost.actual), (3, Some(0.006)));
+}
+
+#[test]
 fn a_capped_reply_sets_no_maximum() {
     let outcome = |error: Option<ErrorType>, chars| {
         Event::TurnOutcome(TurnOutcome {

@@ -1,8 +1,8 @@
-//! The six limits, what each applies to, and the one that a write would breach (02 §9.2).
+//! The limit that a write would breach, where it would breach one (02 §9.2).
 //!
 //! Characters are Unicode scalars. The description is measured first, and by itself.
 
-use vocab::knowledge::MemoryStrategy;
+use vocab::knowledge::{MemoryLimits, MemoryStrategy};
 
 use super::MemoryError;
 
@@ -13,59 +13,6 @@ pub struct MemoryPolicy {
     pub strategy: MemoryStrategy,
     /// How much of them.
     pub limits: MemoryLimits,
-}
-
-/// Figures of a profile; 0 is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryLimits {
-    /// Memories, under `scratchpad` and `keyword-search`.
-    pub max_count: u64,
-    /// Characters of one body.
-    pub max_len_per_memory: u64,
-    /// Characters of all bodies, under `scratchpad`.
-    pub max_total_len: u64,
-    /// Characters of the rendered index, under `markdown`.
-    pub max_len_index: u64,
-    /// Characters of one description.
-    pub max_len_description: u64,
-    /// Hits of a search, under `keyword-search`.
-    pub max_results: u64,
-}
-
-impl MemoryLimits {
-    /// The limits that apply to memories kept in a way; the others are 0, no limit.
-    pub const fn of(self, strategy: MemoryStrategy) -> Self {
-        let Self {
-            max_count,
-            max_total_len,
-            max_len_index,
-            max_results,
-            ..
-        } = self;
-        let none = Self {
-            max_count: 0,
-            max_total_len: 0,
-            max_len_index: 0,
-            max_results: 0,
-            ..self
-        };
-        match strategy {
-            MemoryStrategy::Scratchpad => Self {
-                max_count,
-                max_total_len,
-                ..none
-            },
-            MemoryStrategy::Markdown => Self {
-                max_len_index,
-                ..none
-            },
-            MemoryStrategy::KeywordSearch => Self {
-                max_count,
-                max_results,
-                ..none
-            },
-        }
-    }
 }
 
 /// Sums over the memories of a store.

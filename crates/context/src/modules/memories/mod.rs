@@ -18,7 +18,7 @@ mod store;
 pub use block::{BlockMemory, MemoryBlock, MemoryNotice, NoticeRow};
 pub use call::{MemoryCall, parse};
 pub use error::MemoryError;
-pub use limits::{MemoryLimits, MemoryPolicy, MemoryTotals};
+pub use limits::{MemoryPolicy, MemoryTotals};
 pub use notices::{NetChange, News, NoticeLine};
 pub use scope::{MemoryBinding, StartedAs, StoreSource, resolve};
 pub use search::{EXCERPT_CHARS, Hit};

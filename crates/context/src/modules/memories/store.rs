@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use vocab::ids::AgentId;
-use vocab::knowledge::MemoryStrategy;
+use vocab::knowledge::{MemoryLimits, MemoryStrategy};
 
 use super::limits::Proposed;
 use super::notices::{Holder, News};
 use super::search::{self, Hit};
-use super::{MemoryCall, MemoryError, MemoryLimits, MemoryPolicy, MemoryTotals};
+use super::{MemoryCall, MemoryError, MemoryPolicy, MemoryTotals};
 use crate::modules::{Module, ModuleKind};
 
 /// One memory; its name is its key.

@@ -2,7 +2,7 @@
 
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
-use vocab::knowledge::MemoryStrategy;
+use vocab::knowledge::{MemoryLimits, MemoryStrategy};
 use vocab::tools::ToolName;
 
 use super::*;

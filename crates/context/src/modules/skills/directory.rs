@@ -4,7 +4,7 @@
 //! it, every fault at once and each with its place. gg writes nothing there.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +13,10 @@ use super::{CodeFile, CodeHalf, Skill, SkillOrigin};
 
 /// The directory that is empty where it is not there.
 pub const DEFAULT_DIR: &str = ".gg/skills";
+
+/// Bytes of a file of a skill at most. What is longer fills every window there is, and a link may
+/// lead to what has no end.
+const LARGEST: u64 = 1024 * 1024;
 
 /// The prose of a skill that is a directory.
 const PROSE: &str = "skill.md";
@@ -42,6 +46,9 @@ pub enum Spoiled {
     /// Its bytes are no text.
     #[error("is not UTF-8 text")]
     NotText,
+    /// It is larger than any text a window could take.
+    #[error("has more than {LARGEST} bytes; a skill is read whole, so it has to be shorter")]
+    TooLarge,
 }
 
 impl From<io::Error> for Spoiled {
@@ -336,5 +343,13 @@ fn text(path: &Path) -> Content {
     if !std::fs::metadata(path)?.is_file() {
         return Err(Spoiled::NoFile);
     }
-    String::from_utf8(std::fs::read(path)?).map_err(|_| Spoiled::NotText)
+    let mut bytes = Vec::new();
+    // Read to the bound, whatever length the system tells: it tells none of what it makes up.
+    std::fs::File::open(path)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Spoiled::TooLarge);
+    }
+    String::from_utf8(bytes).map_err(|_| Spoiled::NotText)
 }

@@ -316,3 +316,21 @@ fn an_authored_skill_displaces_a_built_in_one_of_its_name() {
     );
     assert!(Catalogue::default().is_empty());
 }
+
+#[test]
+fn a_file_is_read_to_a_bound() {
+    let body = |bytes: usize| head("big") + &"x".repeat(bytes - head("big").len());
+    assert_eq!(read(&[("big.md", &body(1024 * 1024))]).skills.len(), 1);
+    check(
+        &[
+            ("big.md", &body(1024 * 1024 + 1)),
+            ("code/skill.md", &head("code")),
+            ("code/skill.py", &body(1024 * 1024 + 1)),
+        ],
+        &[
+            "`big.md` has more than 1048576 bytes; a skill is read whole, so it has to be shorter",
+            "`code/skill.py` has more than 1048576 bytes; a skill is read whole, so it has to be \
+             shorter",
+        ],
+    );
+}

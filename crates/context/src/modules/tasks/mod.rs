@@ -16,22 +16,12 @@ mod error;
 
 use std::collections::HashSet;
 
-use vocab::knowledge::TaskMode;
-
 pub use block::TaskRow;
 pub use call::{NewTask, TaskCall, TaskChanges, TextChange, parse};
+pub use config::policies::TaskPolicy;
 pub use error::TaskError;
 
 use super::{Module, ModuleKind};
-
-/// What a profile says of its agents' lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TaskPolicy {
-    /// What a new task consists of.
-    pub mode: TaskMode,
-    /// Tasks a list may hold; 0 is no limit.
-    pub max_tasks: u64,
-}
 
 /// One task.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use vocab::failure::{Failure, FailureClass};
+use vocab::knowledge::TaskMode;
 use vocab::tools::ToolName;
 
 use super::*;

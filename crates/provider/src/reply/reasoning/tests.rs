@@ -33,6 +33,26 @@ fn read(deltas: &[Value]) -> Result<Reply, Fault> {
 }
 
 #[test]
+fn a_signature_in_pieces_is_one() {
+    let piece =
+        |field: &str, value: &str| json!([{ "type": "reasoning.text", "index": 0, field: value }]);
+    let signed = |pieces: &[&str]| {
+        let mut deltas = vec![piece("text", "a")];
+        deltas.extend(pieces.iter().map(|it| piece("signature", it)));
+        let [item] = &*items(&deltas) else {
+            panic!("one item: {pieces:?}");
+        };
+        let item: Value = serde_json::from_str(&item.json).unwrap();
+        item["signature"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(signed(&["si", "gna", "ture"]), "signature");
+    assert_eq!(signed(&["sig", "\u{1F600}", "="]), "sig\u{1F600}=");
+    // One that is only said again, or whole once more, is no next part.
+    assert_eq!(signed(&["sig=", "sig="]), "sig=");
+    assert_eq!(signed(&["si", "sig="]), "sig=");
+}
+
+#[test]
 fn a_text_in_pieces_ends_in_its_signature() {
     let piece = |text: Value, signature: Value| {
         json!([{ "type": "reasoning.text", "text": text, "signature": signature,
@@ -230,7 +250,7 @@ fn a_string_instead_of_a_list_stays_readable_text() {
     let thought = reply.reasoning_for(Some(&"Acme".into())).unwrap();
     assert_eq!(thought.provider, Some("Acme".into()));
     assert_eq!(thought.text.as_deref(), Some("I see"));
-    assert!(!thought.is_sealed());
+    assert!(thought.items.is_empty());
 }
 
 #[test]
@@ -249,7 +269,7 @@ fn items_come_beside_their_text_and_a_whole_message_says_them_once() {
     assert_eq!(reply.reasoning_items.len(), 1);
     let thought = reply.reasoning_for(Some(&"other".into())).unwrap();
     assert_eq!(thought.provider, Some("Acme".into()));
-    assert!(thought.is_sealed());
+    assert!(thought.items[0].sealed);
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! The commands beside `gg run`, by the real binary.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod candidates;
+mod show;
+
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -13,17 +18,19 @@ struct Said {
     stderr: String,
 }
 
-fn said<const N: usize>(arguments: [&str; N]) -> Said {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = gg(arguments);
-    Said {
-        code: status.code(),
-        stdout: String::from_utf8(stdout).expect("gg prints UTF-8"),
-        stderr: String::from_utf8(stderr).expect("gg prints UTF-8"),
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("gg prints UTF-8");
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
+}
+
+fn said<S: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = S>) -> Said {
+    gg(arguments).into()
 }
 
 fn folder() -> tempfile::TempDir {
