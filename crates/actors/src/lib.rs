@@ -11,6 +11,9 @@ pub mod agent;
 #[cfg(test)]
 mod buffer;
 pub mod clock;
+pub mod delegation;
+#[cfg(test)]
+mod families;
 pub mod flow;
 mod late_prices;
 pub mod launch;

@@ -3,6 +3,8 @@
 //! *ack* is answered within the handler; *later* by a one-shot the handler stored; *one-way* is
 //! awaited by nobody. Requests are verbs, facts stand in the past tense.
 
+use std::sync::Arc;
+
 use actix::Message;
 use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryError, MemoryState};
 use context::prompts::PromptError;
@@ -13,23 +15,94 @@ use record::event::Emission;
 use record::journal::{AgentRow, Entry, JournalReport, RequestRole, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
+use tokio::sync::oneshot;
 use vocab::ids::{AgentId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, TurnVerdict};
 
 use crate::agent::LoopEnd;
+use crate::delegation::{Letter, ReturnValue};
 use crate::provider_client::{CallFailure, CallSettings};
-use crate::scheduler::{Class, Permit};
+use crate::scheduler::{Class, Permit, Slot};
 use crate::stop::{StopCause, StopWatch};
-use crate::supervisor::Verdict;
+use crate::supervisor::{MessageRefusal, SpawnRefusal, Verdict, WaitRefusal};
 
 /// Asks whether the agent may make its next model call. From an agent; ack.
 #[derive(Debug, Message)]
-#[rtype(result = "Verdict")]
+#[rtype(result = "Leave")]
 pub struct Boundary {
     /// Who asks.
     pub agent: AgentId,
     /// Turns it has answered.
     pub turns: u64,
+    /// Whether it reads its messages now: a request that is asked again stays as it is.
+    pub reads: bool,
+}
+
+/// A boundary's answer.
+#[derive(Debug)]
+pub struct Leave {
+    /// Whether the call may be made.
+    pub verdict: Verdict,
+    /// What was written to the agent since it last read, in order.
+    pub letters: Vec<Letter>,
+}
+
+/// Starts a child. From an agent; ack: its id. The child runs by itself from then on.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<AgentId, SpawnRefusal>")]
+pub struct Spawn {
+    /// Who asks.
+    pub agent: AgentId,
+    /// The profile, of the asker's roster.
+    pub target: Slug,
+    /// The child's whole task.
+    pub prompt: Arc<str>,
+}
+
+/// Asks for the return values of children; of every child not collected yet where none is named.
+/// From an agent; ack, and where they have not all ended, later what [`Joined`] says.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<Joined, WaitRefusal>")]
+pub struct Join {
+    /// Who asks.
+    pub agent: AgentId,
+    /// Whose values, each once.
+    pub ids: Vec<AgentId>,
+}
+
+/// What becomes of a wait.
+#[derive(Debug)]
+pub enum Joined {
+    /// Its condition holds already.
+    Met(Vec<ReturnValue>),
+    /// It does not.
+    Later {
+        /// Who has not ended.
+        awaited: Vec<AgentId>,
+        /// Resolves once they have; closed by the run's stop.
+        over: oneshot::Receiver<Resumed>,
+    },
+}
+
+/// A wait is over.
+#[derive(Debug)]
+pub struct Resumed {
+    /// A value a child, in asked order.
+    pub values: Vec<ReturnValue>,
+    /// The waiter's place in the queue for a slot, taken as its condition came to hold.
+    pub slot: Slot,
+}
+
+/// Writes to a child. From an agent; ack. The child reads it at a boundary of its own.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), MessageRefusal>")]
+pub struct Deliver {
+    /// Who writes.
+    pub agent: AgentId,
+    /// To whom.
+    pub to: AgentId,
+    /// What; not blank.
+    pub text: Arc<str>,
 }
 
 /// One model call was judged. From an agent; one-way.
@@ -73,6 +146,8 @@ pub struct Ended {
     pub end: LoopEnd,
     /// Whether the agent told the record so itself. A dead one could not: the supervisor does.
     pub told: bool,
+    /// The slot it held, given back behind whoever this end lets go on.
+    pub permit: Option<Permit>,
 }
 
 /// The operator stops the run: a signal, or the cancel file was seen. From the run; one-way.
@@ -141,6 +216,8 @@ pub struct Acquire {
     pub agent: AgentId,
     /// Whether it ran before.
     pub class: Class,
+    /// The name that no two agents run under at once, where it has one.
+    pub key: Option<Slug>,
 }
 
 /// The run stopped before the wait was over.
@@ -150,7 +227,10 @@ pub struct Stopping;
 /// A permit was dropped. From the permit itself; one-way.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Release;
+pub struct Release {
+    /// Which slot comes back.
+    pub ticket: u64,
+}
 
 /// An agent is gone: it waits for no slot, asks no model and holds no memories any more. From the
 /// supervisor to the scheduler, every client and the store it held; one-way.

@@ -14,7 +14,6 @@ use std::time::Duration;
 use config::Launch;
 use config::limits::Limits;
 use context::prompts;
-use context::window::working_window;
 use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
@@ -37,7 +36,7 @@ use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, Run
 use crate::panics;
 use crate::provider_client::Ledger;
 use crate::scheduler::Scheduler;
-use crate::shared::Shared;
+use crate::shared::{Shared, working_window};
 use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
@@ -323,15 +322,7 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
         depth: 0,
-        window_limit: working_window(
-            launch
-                .model_windows
-                .get(&profile.model_id)
-                .copied()
-                .unwrap_or_default(),
-            profile.window_override(),
-            profile.compaction().map(|policy| policy.headroom),
-        ),
+        window_limit: working_window(launch, &profile),
         profile,
     }
 }

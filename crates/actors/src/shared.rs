@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use config::Launch;
+use config::profile::Profile;
+use context::window;
 use record::event::LogLevel;
 use record::journal::Seed;
 use record::mask::Mask;
@@ -17,6 +19,16 @@ use crate::clock::RunClock;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
 use crate::telemetry::Voice;
+
+/// The working window of a profile's agents, in tokens.
+pub(crate) fn working_window(launch: &Launch, profile: &Profile) -> u64 {
+    let window = launch.model_windows.get(&profile.model_id);
+    window::working_window(
+        window.copied().unwrap_or_default(),
+        profile.window_override(),
+        profile.compaction().map(|policy| policy.headroom),
+    )
+}
 
 /// What every agent of a run shares and none changes.
 pub(crate) struct Shared {

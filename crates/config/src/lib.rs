@@ -23,6 +23,7 @@ mod number;
 pub mod policies;
 pub mod profile;
 pub mod refusal;
+mod roster;
 pub mod schema;
 pub mod validate;
 mod words;

@@ -161,19 +161,22 @@ impl Profile {
             Some(CapabilityId::Compaction) => self.compaction().is_some_and(|compaction| {
                 compaction.strategy == CompactionStrategy::SelfCompaction
             }),
+            // Nobody to put to work, nobody to wait for.
+            Some(CapabilityId::Subagents) => !self.spawns().is_empty(),
             Some(id) => self.enabled(id),
         }
     }
 
     /// The figures its tool definitions interpolate, as far as the profile tells: whoever has
-    /// seen its skills says whether there are any.
-    pub fn variants(&self) -> Variants {
+    /// seen its skills says whether there are any, and the set says whom it may put to work.
+    pub fn variants(&self) -> Variants<'static> {
         Variants {
             read: self.read(),
             shell: self.shell(),
             tasks: self.tasks().map(|tasks| tasks.mode),
             memories: self.memories().map(|memories| memories.strategy),
             skills: false,
+            targets: &[],
         }
     }
 }

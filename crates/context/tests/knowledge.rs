@@ -180,7 +180,7 @@ fn what_is_off_is_offered_in_no_call() {
 fn definitions_of_the_calls_on_knowledge() {
     use ToolName as T;
     let mut told = Vec::new();
-    let mut tell = |variants: Variants, tools: &[ToolName]| {
+    let mut tell = |variants: Variants<'_>, tools: &[ToolName]| {
         for tool in tools {
             let definition = definition(*tool, variants).unwrap();
             told.push(format!(

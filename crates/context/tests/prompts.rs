@@ -2,7 +2,8 @@
 
 use context::prompts::{
     self, AutoloadSection, CompactionSection, ManagedSection, MemoriesSection, PromptError,
-    ReadFile, Shell, SkillLine, SkillsSection, SystemContext, TasksSection,
+    ReadFile, RosterLine, Shell, SkillLine, SkillsSection, SubagentsSection, SystemContext,
+    TasksSection,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -60,6 +61,15 @@ fn on() -> SystemContext {
             }],
             any_code: true,
         }),
+        subagents: Some(SubagentsSection {
+            spawn: "spawn_subagent",
+            wait: Some("wait_for_subagents"),
+            roster: vec![RosterLine {
+                slug: "scout".to_owned(),
+                name: "Scout".to_owned(),
+                description: "Looks things up, and changes nothing".to_owned(),
+            }],
+        }),
         ..off()
     }
 }
@@ -89,6 +99,7 @@ fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
         section!(tasks, None),
         section!(memories, None),
         section!(skills, None),
+        section!(subagents, None),
     ]
 }
 
@@ -358,11 +369,31 @@ fn a_first_request_with_every_tool_stays_small() {
         tasks: None,
         memories: None,
         skills: None,
+        subagents: None,
         ..on()
     })
     .len();
     assert!(prompt < 2_500, "{prompt}");
     assert!(prompt + schemas < 7_500, "{prompt} + {schemas}");
+}
+
+#[test]
+fn a_roster_says_of_each_what_there_is_to_say() {
+    let mut context = off();
+    context.subagents = Some(SubagentsSection {
+        spawn: "spawn_subagent",
+        wait: None,
+        roster: vec![RosterLine {
+            slug: "mason".to_owned(),
+            name: "Mason".to_owned(),
+            description: String::new(),
+        }],
+    });
+    let text = render(&context);
+    assert!(
+        text.ends_with("they have to report.\n\n- `mason` (Mason)"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -373,6 +404,10 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
     }
     // What the template goes over one by one.
     let line = context["skills"]["catalogue"][0].clone();
+    for (name, value) in line.as_object().unwrap() {
+        context[name] = value.clone();
+    }
+    let line = context["subagents"]["roster"][0].clone();
     for (name, value) in line.as_object().unwrap() {
         context[name] = value.clone();
     }

@@ -4,6 +4,7 @@
 //! line is [`crate::stream`]'s. Field names on the wire are camelCase; a field that is omitted
 //! when empty says so with `skip_serializing_if`.
 
+mod agents;
 mod held;
 mod provider;
 mod reclaimed;
@@ -23,6 +24,7 @@ use vocab::usage::{Cost, Figure, Tokens};
 
 use crate::summary::Summary;
 
+pub use agents::{AgentMessage, AgentSpawned, AgentState, AgentStatus, Origin, WaitingOn};
 pub use held::{
     ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
     SkillsState, TaskRow, TaskStatus, TasksState,
@@ -63,6 +65,8 @@ pub enum Event {
     AgentSpawned(Box<AgentSpawned>),
     /// An agent's place in the run changed.
     AgentStatus(AgentStatus),
+    /// It wrote to an agent it started.
+    AgentMessage(AgentMessage),
     /// Its six modules, once.
     AgentModules(AgentModules),
     /// What it is offered, once.
@@ -191,71 +195,6 @@ impl From<&Breach> for LimitExceeded {
             window: breach.window,
         }
     }
-}
-
-/// See [`Event::AgentSpawned`].
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentSpawned {
-    /// Its whole task.
-    pub brief: Arc<str>,
-    /// Its working directory.
-    pub cwd: String,
-    /// The agent that dispatched it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent_id: Option<AgentId>,
-    /// Its profile.
-    pub profile_id: Slug,
-    /// The profile's display name.
-    pub profile_name: String,
-    /// Where it comes from, as a function of the run's structure (06 §8.5).
-    pub origin: Origin,
-    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
-    pub agent_kind: &'static str,
-    /// 0 for a top-level agent.
-    pub depth: u32,
-    /// Its model.
-    pub model_id: ModelId,
-    /// Its working window, tokens.
-    pub window_limit: u64,
-}
-
-/// Where an incarnation comes from (06 §8.5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Origin {
-    /// The session's first agent.
-    Root,
-}
-
-/// See [`Event::AgentStatus`].
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentStatus {
-    /// Its place now.
-    pub status: AgentState,
-    /// How its loop ended, on `done` and `failed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_as: Option<EndStatus>,
-    /// Its final word, on `done` and `failed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<String>,
-}
-
-/// An agent's place in the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AgentState {
-    /// Waiting for a slot.
-    Queued,
-    /// Holding a slot.
-    Running,
-    /// Suspended on children or an issue.
-    Blocked,
-    /// Ended without a failure.
-    Done,
-    /// Ended in a failure.
-    Failed,
 }
 
 /// See [`Event::AgentModules`].

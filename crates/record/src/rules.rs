@@ -11,6 +11,7 @@
 //! sums can be trusted. The checker never panics, whatever the text.
 
 mod agent;
+mod delegation;
 mod held;
 mod lean;
 mod line;
@@ -68,6 +69,7 @@ pub fn check_with(stream: &str, ending: Ending) -> Vec<Violation> {
 fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
+    delegation::check(lines, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -124,6 +126,17 @@ mod rule {
     pub(super) const AFTER_END: &str = "after_end";
     /// `failed` goes with a failure, `done` with any other ending.
     pub(super) const STATUS: &str = "status";
+    /// An agent queues, runs, is blocked, queues again and runs again, and ends from anywhere.
+    pub(super) const PLACES: &str = "places";
+    /// No more agents run at one time than `maxParallel`, and as many as the summary says.
+    pub(super) const PARALLEL: &str = "parallel";
+    /// A child is started by an agent that has not ended, one level below it.
+    pub(super) const LINEAGE: &str = "lineage";
+    /// A block names children, and is over when all of them have ended, or when the run is
+    /// stopping.
+    pub(super) const WAITS: &str = "waits";
+    /// A message is to a child of whoever writes it.
+    pub(super) const MESSAGES: &str = "messages";
     /// A message is logged once, before the first prompt that names it.
     pub(super) const POOL: &str = "pool";
     /// The events of a turn stand in their order; turns are numbered without a gap.
@@ -172,6 +185,11 @@ mod rule {
         OPENING,
         AFTER_END,
         STATUS,
+        PLACES,
+        PARALLEL,
+        LINEAGE,
+        WAITS,
+        MESSAGES,
         POOL,
         TURN_ORDER,
         TURN_CLOSED,

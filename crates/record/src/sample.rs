@@ -143,6 +143,7 @@ impl Session {
             None,
             Event::AgentStatus(AgentStatus {
                 status,
+                waiting_on: None,
                 ended_as,
                 result: ended_as.map(|_| "done".to_owned()),
             }),

@@ -50,6 +50,8 @@ pub struct Summary {
     pub max_depth: u32,
     /// Most agents running at one time.
     pub peak_parallel: u64,
+    /// Agents that another one started.
+    pub spawns: u64,
     /// Exchanges with a model that brought a reply.
     pub model_calls: u64,
     /// Their duration, retries and backoff included.

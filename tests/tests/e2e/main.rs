@@ -40,6 +40,7 @@ mod repetition;
 mod retry;
 mod signals;
 mod skills;
+mod subagents;
 mod sums;
 mod tasks;
 mod windowed;

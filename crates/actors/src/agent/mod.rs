@@ -7,6 +7,7 @@
 mod autoload;
 mod closing;
 mod compacting;
+mod delegation_calls;
 mod ending;
 mod file_reads;
 mod holdings;
@@ -14,6 +15,7 @@ mod model_turn;
 mod module_calls;
 mod preparation;
 mod records;
+mod seat;
 mod spending;
 mod summarizer;
 mod surface;
@@ -42,7 +44,9 @@ use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
 use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
+pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
+use seat::Seat;
 use turns::Turns;
 
 /// What an incarnation is, fixed for its life.
@@ -114,6 +118,7 @@ impl LoopEnd {
             } else {
                 AgentState::Done
             },
+            waiting_on: None,
             ended_as: Some(self.status),
             result: self.ending.as_ref().map(Ending::text),
         }));
@@ -150,6 +155,8 @@ pub struct Agent {
     links: Links,
     stop: StopSwitch,
     _death: DeathWatch,
+    /// Dropped behind the watch: a death is reported before the slot comes back.
+    seat: Seat,
 }
 
 impl Agent {
@@ -185,6 +192,7 @@ impl Agent {
                 agent: id,
                 end: LoopEnd::panicked(text),
                 told: false,
+                permit: None,
             });
         });
         let context = Context::new();
@@ -197,6 +205,7 @@ impl Agent {
             links,
             stop: StopSwitch::new(),
             _death: death,
+            seat: Seat::default(),
         });
         link
     }
@@ -219,6 +228,7 @@ impl Agent {
             agent: self.spec.id.clone(),
             end,
             told: true,
+            permit: self.seat.leave(),
         });
         context.stop();
     }
@@ -234,6 +244,7 @@ impl Actor for Agent {
             self.holdings.clone(),
             self.links.clone(),
             self.stop.watch(),
+            self.seat.clone(),
         );
         // One frame above the loop: a panic in it becomes an outcome, not a lost agent.
         let life = panics::outlive(turns.live()).into_actor(self);

@@ -1,5 +1,5 @@
 //! What happens to a window between a boundary's leave and the request (02 §1.5), in this order:
-//! notices of linked memories, pinned blocks, compaction, signal.
+//! messages from above, notices of linked memories, pinned blocks, compaction, signal.
 //!
 //! Always true: a request that is asked again is prepared once, so that it is the same byte for
 //! byte.
@@ -21,6 +21,7 @@ impl Turns {
         if std::mem::take(&mut self.reasked) {
             return ControlFlow::Continue(());
         }
+        self.read_letters(turn)?;
         self.hear_of_others(turn).await?;
         self.refresh_blocks(turn).await?;
         self.compact_where_due(turn).await?;

@@ -6,7 +6,9 @@ use config::capability::window::CompactionStrategy;
 use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
 use context::modules::{ModuleKind, RosterRow};
-use context::prompts::{CompactionSection, ManagedSection, ReadFile, Shell, SystemContext};
+use context::prompts::{
+    CompactionSection, ManagedSection, ReadFile, RosterLine, Shell, SubagentsSection, SystemContext,
+};
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -14,7 +16,8 @@ use vocab::capability::CapabilityId;
 use vocab::knowledge;
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, ReadMode, ShellMode, ToolName, Variants, definition, ending_definition,
+    Definition, EndingCall, ReadMode, ShellMode, Target, ToolName, Variants, definition,
+    ending_definition,
 };
 
 use super::AgentSpec;
@@ -71,8 +74,13 @@ fn compaction(strategy: CompactionStrategy) -> CompactionSection {
 
 /// Enabled capabilities, cut down to the profile's list and to what the instance's modules can
 /// service. Whether there is a skill to read is not known yet: it depends on what else is offered.
-pub(crate) fn granted(profile: &Profile, roster: &[RosterRow]) -> Vec<(ToolName, Definition)> {
+pub(crate) fn granted(
+    profile: &Profile,
+    roster: &[RosterRow],
+    targets: &[Target<'_>],
+) -> Vec<(ToolName, Definition)> {
     let variants = Variants {
+        targets,
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
@@ -145,6 +153,16 @@ impl Surface {
         tools
             .chain(self.endings.iter().map(|call| call.as_str()))
             .collect()
+    }
+
+    /// What the system prompt says of agents to put to work, where it can start some.
+    pub(crate) fn subagents(&self, targets: &[Target<'_>]) -> Option<SubagentsSection> {
+        let call = |tool: ToolName| self.tools.contains(&tool).then(|| tool.as_str());
+        Some(SubagentsSection {
+            spawn: call(ToolName::SpawnSubagent)?,
+            wait: call(ToolName::WaitForSubagents),
+            roster: targets.iter().map(RosterLine::from).collect(),
+        })
     }
 
     /// What a system template may reference for this agent.
@@ -231,7 +249,7 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row]).into_iter();
+            let tools = granted(&profile, &[row], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

@@ -198,6 +198,11 @@ impl Turns {
                 FailureClass::LimitExceeded,
                 "the run's time is spent; nothing more is carried out",
             )),
+            // Its wait was ended by a stop of the run, and it was given no slot to go on in.
+            Called::Tool(_) if !self.seat.is_taken() => Answer::failed(Failure::new(
+                FailureClass::Refused,
+                "the run is stopping; nothing more is carried out",
+            )),
             Called::Tool(tool) => match self.upkeep.refusal(tool) {
                 Some(refusal) => Answer::failed(refusal),
                 None => self.carry_out(turn, tool, &call.arguments).await,
@@ -210,6 +215,9 @@ impl Turns {
             tool.capability()
         {
             return self.window_call(turn, tool, arguments);
+        }
+        if tool.capability() == Some(CapabilityId::Subagents) {
+            return self.delegate(turn, tool, arguments).await;
         }
         if is_of_a_module(tool) {
             return self.call_module(tool, arguments).await;

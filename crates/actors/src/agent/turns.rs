@@ -15,7 +15,8 @@ use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
 use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
+    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, Origin, TurnOutcome,
+    TurnTiming,
 };
 use record::journal::AgentRow;
 use tokio::time::Instant;
@@ -26,14 +27,16 @@ use vocab::rewrite::Rewrite;
 use vocab::tools::ToolName;
 
 use super::holdings::Held;
+use super::seat::Seat;
 use super::surface::{self, Surface};
 use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
-use crate::messages::{Acquire, Boundary, RecordTurn, Room};
+use crate::delegation::Letter;
+use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
-use crate::scheduler::{Class, Permit};
+use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
 use crate::supervisor::{Holdings, Verdict};
@@ -65,6 +68,10 @@ pub(crate) struct Turns {
     pub(super) journaled: Cursor,
     /// Rows of the prompt frame that the journal already has.
     pub(super) framed: Cursor,
+    /// The slot it holds.
+    pub(super) seat: Seat,
+    /// What was written to it and does not stand in the window yet.
+    pub(super) letters: Vec<Letter>,
 }
 
 /// One turn's clock: start, dispatch, answer.
@@ -143,8 +150,10 @@ impl Turns {
         holdings: Holdings,
         links: Links,
         stop: StopWatch,
+        seat: Seat,
     ) -> Self {
-        let mut offered = surface::granted(&spec.profile, &holdings.roster);
+        let targets = shared.launch.targets(&spec.profile);
+        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets);
         let held = Held::open(&spec, &shared, holdings, &offered);
         offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
         let surface = Surface::resolve(
@@ -177,6 +186,8 @@ impl Turns {
             settings,
             journaled: Cursor::default(),
             framed: Cursor::default(),
+            seat,
+            letters: Vec::new(),
         }
     }
 
@@ -201,14 +212,14 @@ impl Turns {
         if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
             return end;
         }
-        let permit = self.acquire().await;
+        let slot = self.queue(Class::Start);
+        self.sit_down(slot).await;
         let end = loop {
             match self.turn().await {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(end) => break end,
             }
         };
-        drop(permit);
         LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
@@ -222,7 +233,10 @@ impl Turns {
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
             brief: Arc::clone(&spec.brief),
             cwd: spec.cwd.display().to_string(),
-            parent_id: None,
+            parent_id: match &spec.origin {
+                Origin::Root => None,
+                Origin::Spawn { parent, .. } => Some(parent.clone()),
+            },
             profile_id: spec.profile.slug.clone(),
             profile_name: spec.profile.name.clone(),
             origin: spec.origin.clone(),
@@ -249,6 +263,7 @@ impl Turns {
     fn open_window(&mut self) -> Result<(), PromptError> {
         let profile = &self.spec.profile;
         let mut context = self.surface.prompt_context(&self.spec);
+        context.subagents = self.surface.subagents(&self.shared.launch.targets(profile));
         let tools = &self.surface.tools;
         self.held
             .describe(&mut context, profile, &self.shared.launch, tools);
@@ -279,31 +294,34 @@ impl Turns {
         Ok(())
     }
 
-    async fn acquire(&self) -> Option<Permit> {
-        let voice = &self.links.voice;
-        let state = |status| {
-            Event::AgentStatus(AgentStatus {
-                status,
-                ended_as: None,
-                result: None,
-            })
-        };
-        voice.say(state(AgentState::Queued));
+    /// Takes a place in the queue for a slot.
+    pub(super) fn queue(&self, class: Class) -> Slot {
         let ask = Acquire {
             agent: self.spec.id.clone(),
-            class: Class::Start,
+            class,
+            key: None,
         };
-        // Without a permit the run is stopping, or the scheduler died and has said so: either way
-        // the first boundary ends this agent.
-        let permit = self.links.scheduler.ask(ask).await.ok()?.ok()?;
-        voice.say(state(AgentState::Running));
-        Some(permit)
+        Slot::ask(&self.links.scheduler, ask)
+    }
+
+    /// Waits for the slot it queues for. Where the run stops first it has none, works no more, and
+    /// its next boundary ends it.
+    pub(super) async fn sit_down(&mut self, slot: Slot) {
+        let voice = &self.links.voice;
+        voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
+        if let Some(permit) = slot.granted().await {
+            self.seat.take(permit);
+            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
+        }
     }
 
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {
         let mut clock = TurnClock::start();
         self.boundary().await?;
         panics::trip("turn");
+        if self.spec.depth > 0 {
+            panics::trip("child");
+        }
         let turn = self.turn_number();
         let flow = match self.prepare(turn).await {
             ControlFlow::Continue(()) => self.exchange(turn, &mut clock).await,
@@ -331,11 +349,16 @@ impl Turns {
         let ask = Boundary {
             agent: self.spec.id.clone(),
             turns: self.answered,
+            reads: !self.reasked,
         };
-        let verdict = self.links.supervisor.ask(ask).await;
-        match verdict {
-            Ok(Verdict::Go) => ControlFlow::Continue(()),
-            Ok(Verdict::Stop(status, breach)) => {
+        let leave = self.links.supervisor.ask(ask).await;
+        match leave.map(|Leave { verdict, letters }| (verdict, letters)) {
+            Ok((Verdict::Go, letters)) => {
+                self.letters = letters;
+                ControlFlow::Continue(())
+            }
+            Ok((Verdict::Stop(status, breach), letters)) => {
+                self.drop_letters(&letters);
                 if let Some(breach) = &breach {
                     self.report_breach(breach);
                 }

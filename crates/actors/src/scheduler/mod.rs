@@ -6,6 +6,8 @@
 mod pool;
 
 use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use tokio::sync::oneshot;
@@ -17,17 +19,44 @@ use crate::messages::{Acquire, Forget, RaiseDefect, Release, RunStopping, Stoppi
 use crate::panics::{self, DeathWatch};
 use crate::supervisor::Supervisor;
 pub use pool::Class;
-use pool::{Effect, Event, Pool};
+use pool::{Effect, Event, Pool, Ticket};
 
-/// The right to run: one unit of the run's parallelism.
+/// The right to run: one unit of the run's parallelism, and the key that was asked for with it.
 #[derive(Debug)]
 pub struct Permit {
+    ticket: Ticket,
     scheduler: Link<Scheduler>,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.scheduler.tell(Release);
+        self.scheduler.tell(Release {
+            ticket: self.ticket,
+        });
+    }
+}
+
+/// A place in the queue for a slot; it is taken when this is made, and resolves into the permit.
+pub struct Slot(Pin<Box<dyn Future<Output = Option<Permit>> + Send>>);
+
+impl Slot {
+    /// Asks for a slot at once.
+    pub(crate) fn ask(scheduler: &Link<Scheduler>, acquire: Acquire) -> Self {
+        let answer = scheduler.ask(acquire);
+        // Without a permit the run is stopping, or the scheduler died and has said so: either way
+        // the asker's next boundary ends it.
+        Self(Box::pin(async { answer.await.ok()?.ok() }))
+    }
+
+    /// Waits until it is granted; `None` where the run stops first.
+    pub(crate) async fn granted(self) -> Option<Permit> {
+        self.0.await
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slot")
     }
 }
 
@@ -69,8 +98,9 @@ impl Scheduler {
     }
 
     fn step(&mut self, event: Event) {
-        for Effect::Grant(agent) in self.pool.step(event) {
+        for Effect::Grant(agent, ticket) in self.pool.step(event) {
             let permit = Permit {
+                ticket,
                 scheduler: self.own.clone(),
             };
             if let Some(waiter) = self.waiters.remove(&agent) {
@@ -104,7 +134,8 @@ impl Receive<Acquire> for Scheduler {
         }
         let (reply, answer) = oneshot::channel();
         self.waiters.insert(message.agent.clone(), reply);
-        self.step(Event::Acquire(message.agent, message.class));
+        let Acquire { agent, class, key } = message;
+        self.step(Event::Acquire(agent, class, key));
         Box::pin(async { answer.await.unwrap_or(Err(Stopping)) })
     }
 }
@@ -112,8 +143,8 @@ impl Receive<Acquire> for Scheduler {
 impl Receive<Release> for Scheduler {
     type Reply = ();
 
-    fn receive(&mut self, _: Release, _: &mut Context<Self>) {
-        self.step(Event::Release);
+    fn receive(&mut self, Release { ticket }: Release, _: &mut Context<Self>) {
+        self.step(Event::Release(ticket));
     }
 }
 

@@ -3,12 +3,14 @@
 //! A pure state machine that knows no actor, clock or channel. The scheduler actor feeds it
 //! messages and carries out what it returns.
 //!
-//! Always true: at most `cap` agents run, a resuming agent goes before a starting one, and within
-//! a class the first to ask is the first served.
+//! Always true: at most `cap` agents run, and no two under one key; a resuming agent that could
+//! run goes before a starting one; within a class the first to ask is the first served, save that
+//! one whose key is held is passed over and keeps its place; no slot is idle while a waiter could
+//! have it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use vocab::ids::AgentId;
+use vocab::ids::{AgentId, Slug};
 
 /// Why an agent asks for a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +24,12 @@ pub enum Class {
 /// What happened to the pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// An agent asks for a slot.
-    Acquire(AgentId, Class),
-    /// A slot came back.
-    Release,
+    /// An agent asks for a slot, and for a key with it where its profile runs one agent at a time.
+    /// One that waits already is a mistake of its own and changes nothing; one whose slot is still
+    /// on its way back may ask for the next.
+    Acquire(AgentId, Class, Option<Slug>),
+    /// A slot came back, and the key that was held with it.
+    Release(Ticket),
     /// A queued agent is gone.
     Forget(AgentId),
 }
@@ -33,17 +37,29 @@ pub(super) enum Event {
 /// What the caller does next, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Give this agent a slot.
-    Grant(AgentId),
+    /// Give this agent a slot, and the key it asked for. The ticket brings both back.
+    Grant(AgentId, Ticket),
+}
+
+/// One slot that was granted; no two are alike in a run.
+pub(super) type Ticket = u64;
+
+/// One that waits.
+#[derive(Debug)]
+struct Waiter {
+    agent: AgentId,
+    key: Option<Slug>,
 }
 
 /// The slots of one run.
 #[derive(Debug)]
 pub(super) struct Pool {
     cap: u64,
-    running: u64,
-    resuming: VecDeque<AgentId>,
-    starting: VecDeque<AgentId>,
+    granted: Ticket,
+    running: HashMap<Ticket, Option<Slug>>,
+    held: HashSet<Slug>,
+    resuming: VecDeque<Waiter>,
+    starting: VecDeque<Waiter>,
 }
 
 impl Pool {
@@ -51,7 +67,9 @@ impl Pool {
     pub(super) fn new(cap: u64) -> Self {
         Self {
             cap,
-            running: 0,
+            granted: 0,
+            running: HashMap::new(),
+            held: HashSet::new(),
             resuming: VecDeque::new(),
             starting: VecDeque::new(),
         }
@@ -60,104 +78,58 @@ impl Pool {
     /// Applies one event and returns what the caller does next, in order.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::Acquire(agent, Class::Resume) => self.resuming.push_back(agent),
-            Event::Acquire(agent, Class::Start) => self.starting.push_back(agent),
-            Event::Release => self.running = self.running.saturating_sub(1),
+            Event::Acquire(agent, class, key) => {
+                if self.waits(&agent) {
+                    return Vec::new();
+                }
+                let queue = match class {
+                    Class::Resume => &mut self.resuming,
+                    Class::Start => &mut self.starting,
+                };
+                queue.push_back(Waiter { agent, key });
+            }
+            Event::Release(ticket) => {
+                if let Some(Some(key)) = self.running.remove(&ticket) {
+                    self.held.remove(&key);
+                }
+            }
             Event::Forget(agent) => {
-                self.resuming.retain(|waiter| *waiter != agent);
-                self.starting.retain(|waiter| *waiter != agent);
+                self.resuming.retain(|waiter| waiter.agent != agent);
+                self.starting.retain(|waiter| waiter.agent != agent);
             }
         }
+        self.grant()
+    }
+
+    /// Slots for whoever can have one. Slot and key are taken in one step or not at all.
+    fn grant(&mut self) -> Vec<Effect> {
         let mut effects = Vec::new();
-        while self.running < self.cap {
-            let Some(next) = self
-                .resuming
-                .pop_front()
-                .or_else(|| self.starting.pop_front())
-            else {
+        while (self.running.len() as u64) < self.cap {
+            let next = next(&mut self.resuming, &self.held)
+                .or_else(|| next(&mut self.starting, &self.held));
+            let Some(Waiter { agent, key }) = next else {
                 break;
             };
-            self.running += 1;
-            effects.push(Effect::Grant(next));
+            self.held.extend(key.clone());
+            self.granted += 1;
+            self.running.insert(self.granted, key);
+            effects.push(Effect::Grant(agent, self.granted));
         }
         effects
     }
+
+    fn waits(&self, agent: &AgentId) -> bool {
+        let mut waiters = self.resuming.iter().chain(&self.starting);
+        waiters.any(|waiter| waiter.agent == *agent)
+    }
+}
+
+/// The first of a class whose key, if it asks for one, nobody holds.
+fn next(queue: &mut VecDeque<Waiter>, held: &HashSet<Slug>) -> Option<Waiter> {
+    let free = |waiter: &Waiter| waiter.key.as_ref().is_none_or(|key| !held.contains(key));
+    let place = queue.iter().position(free)?;
+    queue.remove(place)
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn grants(effects: Vec<Effect>) -> Vec<String> {
-        effects
-            .into_iter()
-            .map(|Effect::Grant(agent)| agent.to_string())
-            .collect()
-    }
-
-    #[test]
-    fn second_agent_waits_for_the_only_slot() {
-        let mut pool = Pool::new(1);
-        assert_eq!(
-            grants(pool.step(Event::Acquire("a".into(), Class::Start))),
-            ["a"]
-        );
-        assert!(
-            pool.step(Event::Acquire("b".into(), Class::Start))
-                .is_empty()
-        );
-        assert_eq!(grants(pool.step(Event::Release)), ["b"]);
-    }
-
-    #[test]
-    fn a_resuming_agent_goes_before_one_that_asked_earlier_to_start() {
-        let mut pool = Pool::new(1);
-        pool.step(Event::Acquire("a".into(), Class::Start));
-        pool.step(Event::Acquire("b".into(), Class::Start));
-        pool.step(Event::Acquire("c".into(), Class::Resume));
-        assert_eq!(grants(pool.step(Event::Release)), ["c"]);
-        assert_eq!(grants(pool.step(Event::Release)), ["b"]);
-    }
-
-    proptest! {
-        /// Random events against the obvious model: one list of waiters, and the cap.
-        #[test]
-        fn the_pool_never_exceeds_its_cap_and_never_idles(
-            cap in prop::sample::select(vec![1_u64, 2, 16]),
-            steps in prop::collection::vec((0_u8..4, 0_u8..24), 1..200),
-        ) {
-            let mut pool = Pool::new(cap);
-            let mut running = 0_u64;
-            let mut waiting: Vec<(String, Class)> = Vec::new();
-            for (serial, (kind, pick)) in steps.into_iter().enumerate() {
-                let event = match kind {
-                    0 | 1 => {
-                        let agent = format!("agent-{serial}");
-                        let class = if kind == 0 { Class::Start } else { Class::Resume };
-                        waiting.push((agent.clone(), class));
-                        Event::Acquire(agent.into(), class)
-                    }
-                    2 if running > 0 => { running -= 1; Event::Release }
-                    _ if !waiting.is_empty() => {
-                        let (agent, _) = waiting.remove(pick as usize % waiting.len());
-                        Event::Forget(agent.into())
-                    }
-                    _ => continue,
-                };
-                for granted in grants(pool.step(event)) {
-                    let expected = waiting
-                        .iter()
-                        .position(|(_, class)| *class == Class::Resume)
-                        .unwrap_or(0);
-                    let (first, _) = waiting.remove(expected);
-                    prop_assert_eq!(granted, first);
-                    running += 1;
-                }
-                prop_assert!(running <= cap);
-                prop_assert!(running == cap || waiting.is_empty());
-            }
-        }
-    }
-}
+mod tests;

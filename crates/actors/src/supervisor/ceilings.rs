@@ -64,6 +64,18 @@ impl Ceilings {
         self.cost += usd;
     }
 
+    /// Whether the run's money is spent.
+    pub(super) fn cost_met(&self) -> bool {
+        self.limits
+            .max_cost
+            .is_some_and(|ceiling| self.cost >= ceiling)
+    }
+
+    /// An agent has ended: nothing counts against it any more.
+    pub(super) fn forget(&mut self, agent: &AgentId) {
+        self.agents.remove(agent);
+    }
+
     /// Records the judgement of one model call and returns the agent's streak after it.
     ///
     /// A `fatal` outcome is gg's own fault and is charged to no ceiling.

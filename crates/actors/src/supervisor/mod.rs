@@ -8,6 +8,8 @@
 //! ends when the last agent has.
 
 mod ceilings;
+mod delegating;
+mod lineages;
 mod stores;
 
 use std::collections::HashMap;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use config::limits::Limits;
+use context::modules::RosterRow;
 use record::event::LogLevel;
 use record::journal::Entry;
 use tokio::sync::oneshot;
@@ -28,8 +31,8 @@ use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, DeadlineMet, Ended, Forget, Keep, RaiseDefect, RecordTurn,
-    RunEnd, RunStopping,
+    AddCost, Begin, Boundary, Cancel, DeadlineMet, Deliver, Ended, Forget, Join, Keep, Leave,
+    RaiseDefect, RecordTurn, RunEnd, RunStopping, Spawn,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -39,6 +42,9 @@ use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
+use delegating::Waits;
+use lineages::Lineages;
+pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
 pub(crate) use stores::{Holdings, memory_policy};
 
@@ -60,9 +66,13 @@ pub struct Supervisor {
     defect: Option<String>,
     mismatch: bool,
     any_breach: bool,
+    /// How the root ended, once it has.
+    root_end: Option<LoopEnd>,
     clock: RunClock,
     cancel_file: Option<Arc<Path>>,
     registry: HashMap<AgentId, Row>,
+    lineages: Lineages,
+    waits: Waits,
     stores: Stores,
     root: AgentSpec,
     run_ended: Option<oneshot::Sender<RunEnd>>,
@@ -73,11 +83,13 @@ pub struct Supervisor {
     voice: Voice,
 }
 
+/// An agent that has not ended.
 #[derive(Debug)]
 struct Row {
     spec: AgentSpec,
     link: Link<Agent>,
-    ended: Option<LoopEnd>,
+    /// Whose memories it holds.
+    memories: Option<RosterRow>,
 }
 
 /// What a supervisor is made of.
@@ -116,9 +128,15 @@ impl Supervisor {
             defect: None,
             mismatch: false,
             any_breach: false,
+            root_end: None,
             clock: setup.shared.clock,
             cancel_file: setup.cancel_file.map(Into::into),
             registry: HashMap::new(),
+            lineages: Lineages::new(
+                setup.shared.launch.max_depth(),
+                setup.shared.launch.capability_set.limits.max_agents,
+            ),
+            waits: Waits::new(),
             stores: Stores::default(),
             root: setup.root,
             run_ended: None,
@@ -130,12 +148,13 @@ impl Supervisor {
         });
     }
 
-    fn broadcast(&self, cause: StopCause) {
+    fn broadcast(&mut self, cause: StopCause) {
+        self.release_waits();
         self.cast
             .scheduler
             .held_by(self.name())
             .tell(RunStopping { cause });
-        for row in self.registry.values().filter(|row| row.ended.is_none()) {
+        for row in self.registry.values() {
             row.link.held_by("supervisor").tell(RunStopping { cause });
         }
     }
@@ -155,16 +174,40 @@ impl Supervisor {
         }
     }
 
+    /// What ends an agent and makes the run's result void: its other agents stop as on a cancel
+    /// (03 §8; 01 §6.2).
+    fn wind_down_after(&mut self, agent: &AgentId, end: &LoopEnd) {
+        let void = [
+            EndStatus::ModelError,
+            EndStatus::AuthError,
+            EndStatus::CompactionFailed,
+            EndStatus::HookError,
+        ];
+        let failed = *agent == self.root.id && void.contains(&end.status);
+        let (code, why) = match (end.mismatch, failed) {
+            (true, _) => ("provider_mismatch", "another provider answered"),
+            (_, true) => ("root_failed", "the first agent failed"),
+            (false, false) => return,
+        };
+        if self.registry.is_empty() || self.latches.canceled {
+            return;
+        }
+        self.latches.canceled = true;
+        let text = format!("{why}: the other agents stop");
+        self.voice.log(LogLevel::Warn, Some(code), text);
+        self.broadcast(StopCause::Canceled);
+    }
+
     /// Net 3: an agent whose mailbox is closed and whose end nobody reported is gone. What it
     /// reported before it stopped lies ahead in the mailbox, and the first report counts.
     fn sweep(&self) {
-        let standing = self.registry.iter().filter(|(_, row)| row.ended.is_none());
-        for (agent, row) in standing {
+        for (agent, row) in &self.registry {
             if !row.link.leads_somewhere() {
                 self.own.tell(Ended {
                     agent: agent.clone(),
                     end: LoopEnd::panicked("actor gone".to_owned()),
                     told: false,
+                    permit: None,
                 });
             }
         }
@@ -172,14 +215,10 @@ impl Supervisor {
 
     /// The run's end, once every agent has ended.
     fn settle(&mut self) {
-        if self.registry.values().any(|row| row.ended.is_none()) {
+        if !self.registry.is_empty() {
             return;
         }
-        let Some(root) = self
-            .registry
-            .get(&self.root.id)
-            .and_then(|row| row.ended.clone())
-        else {
+        let Some(root) = self.root_end.clone() else {
             return;
         };
         let Some(run_ended) = self.run_ended.take() else {
@@ -224,38 +263,23 @@ impl Named for Supervisor {
 }
 
 routes!(
-    Supervisor: Begin, Boundary, RecordTurn, AddCost, RaiseDefect, Ended, Cancel, DeadlineMet
+    Supervisor: Begin, Boundary, Spawn, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
+    Cancel, DeadlineMet
 );
 
 impl Receive<Begin> for Supervisor {
     type Reply = ResponseFuture<RunEnd>;
 
     fn receive(&mut self, _: Begin, _: &mut Context<Self>) -> Self::Reply {
-        let (id, profile) = (self.root.id.clone(), Arc::clone(&self.root.profile));
-        let (own, tap) = (&self.own, self.tap.as_ref());
-        let holdings = match self.stores.open(&id, &profile, stores::ROOT, own, tap) {
-            Ok(holdings) => holdings,
-            Err(error) => {
-                let end = RunEnd::unsupervised(error.to_string());
-                return Box::pin(async move { end });
-            }
-        };
+        let root = self.root.clone();
+        let id = root.id.clone();
+        if let Err(error) = self.start_agent(root, stores::ROOT) {
+            let end = RunEnd::unsupervised(error.to_string());
+            return Box::pin(async move { end });
+        }
+        self.lineages.begin(id);
         let (ended, end) = oneshot::channel();
         self.run_ended = Some(ended);
-        let link = Agent::start(
-            self.root.clone(),
-            holdings,
-            Arc::clone(&self.shared),
-            &self.cast,
-            &self.own,
-            self.tap.as_ref(),
-        );
-        let row = Row {
-            spec: self.root.clone(),
-            link,
-            ended: None,
-        };
-        self.registry.insert(id, row);
         if self.latches.canceled {
             self.broadcast(StopCause::Canceled);
         }
@@ -271,7 +295,7 @@ impl Receive<Begin> for Supervisor {
 }
 
 impl Receive<Boundary> for Supervisor {
-    type Reply = ResponseFuture<Verdict>;
+    type Reply = ResponseFuture<Leave>;
 
     fn receive(&mut self, ask: Boundary, _: &mut Context<Self>) -> Self::Reply {
         panics::trip("supervisor");
@@ -288,12 +312,17 @@ impl Receive<Boundary> for Supervisor {
         let verdict = self
             .ceilings
             .boundary(&ask.agent, ask.turns, elapsed, self.latches);
+        let letters = if verdict == Verdict::Go && ask.reads {
+            self.lineages.drain(&ask.agent)
+        } else {
+            Vec::new()
+        };
         let stopped_already = matches!(
             verdict,
             Verdict::Stop(EndStatus::InternalError | EndStatus::Canceled, _)
         );
         let Some(cancel_file) = self.cancel_file.clone().filter(|_| !stopped_already) else {
-            return Box::pin(async move { verdict });
+            return Box::pin(async move { Leave { verdict, letters } });
         };
         let own = self.own.clone();
         let telemetry = self.voice.telemetry.clone();
@@ -304,12 +333,15 @@ impl Receive<Boundary> for Supervisor {
                 entry: Entry::CancelProbe { found },
             });
             if !found {
-                return verdict;
+                return Leave { verdict, letters };
             }
             own.tell(Cancel {
                 origin: format!("the cancel file {}", cancel_file.display()),
             });
-            Verdict::Stop(EndStatus::Canceled, None)
+            Leave {
+                verdict: Verdict::Stop(EndStatus::Canceled, None),
+                letters,
+            }
         })
     }
 }
@@ -334,6 +366,14 @@ impl Receive<AddCost> for Supervisor {
 
     fn receive(&mut self, AddCost { usd }: AddCost, _: &mut Context<Self>) {
         self.ceilings.add_cost(usd);
+        // Each agent stops at its own boundary, and one that waits has none before its wait ends.
+        if self.ceilings.cost_met() && self.release_waits() {
+            self.voice.log(
+                LogLevel::Warn,
+                Some("cost_met"),
+                "maxCost is met: nobody is waited for any more",
+            );
+        }
     }
 }
 
@@ -352,13 +392,16 @@ impl Receive<RaiseDefect> for Supervisor {
 impl Receive<Ended> for Supervisor {
     type Reply = ();
 
-    fn receive(&mut self, Ended { agent, end, told }: Ended, _: &mut Context<Self>) {
-        let Some(row) = self.registry.get_mut(&agent) else {
+    fn receive(&mut self, message: Ended, _: &mut Context<Self>) {
+        let Ended {
+            agent,
+            end,
+            told,
+            permit,
+        } = message;
+        let Some(row) = self.registry.remove(&agent) else {
             return;
         };
-        if row.ended.is_some() {
-            return;
-        }
         if !told {
             let voice = Voice {
                 agent: Some(agent.clone()),
@@ -368,8 +411,6 @@ impl Receive<Ended> for Supervisor {
         }
         self.any_breach |= end.breach.is_some();
         self.mismatch |= end.mismatch;
-        let panicked = end.panicked.then(|| end.error.clone().unwrap_or_default());
-        row.ended = Some(end);
         let forget = Forget {
             agent: agent.clone(),
         };
@@ -378,8 +419,17 @@ impl Receive<Ended> for Supervisor {
         }
         self.cast.scheduler.held_by("supervisor").tell(forget);
         self.stores.forget(&agent);
-        if let Some(text) = panicked {
+        self.ceilings.forget(&agent);
+        self.depart(&row.spec, &end);
+        // Behind whoever goes on by this end: it stands in the queue by now.
+        drop(permit);
+        if end.panicked {
+            let text = end.error.clone().unwrap_or_default();
             self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
+        }
+        self.wind_down_after(&agent, &end);
+        if agent == self.root.id {
+            self.root_end = Some(end);
         }
         self.settle();
     }
@@ -406,6 +456,13 @@ impl Receive<DeadlineMet> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, _: DeadlineMet, _: &mut Context<Self>) {
+        if self.release_waits() {
+            self.voice.log(
+                LogLevel::Warn,
+                Some("deadline_met"),
+                "the run's time is spent: nobody is waited for any more",
+            );
+        }
         self.broadcast(StopCause::Deadline);
     }
 }

@@ -293,6 +293,7 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::ContextWindowOverride,
     CapabilityId::AgentManagedContext,
     CapabilityId::AutoloadSpecifications,
+    CapabilityId::Subagents,
 ];
 
 /// Refuses a capability that is on but not built.

@@ -47,11 +47,5 @@ pub(super) fn read(fields: &Fields<'_>) -> Option<Limits> {
             ),
         );
     }
-    if limits.max_agents.is_some() {
-        fields
-            .report
-            .unavailable(&fields.at("maxAgents"), "leave the key out");
-    }
-
     max_parallel.and(replay_max_bytes).map(|_| limits)
 }

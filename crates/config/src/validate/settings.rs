@@ -70,11 +70,6 @@ pub(super) fn roster(profile: &Fields<'_>) -> Vec<(Spot, RosterEntry)> {
     let Some(entries) = profile.list("subagents", "roster entries") else {
         return Vec::new();
     };
-    if !entries.is_empty() {
-        profile
-            .report
-            .unavailable(&profile.at("subagents"), "leave the roster empty, or out");
-    }
     entries
         .into_iter()
         .filter_map(|(spot, node)| {
@@ -106,8 +101,20 @@ fn scopes(entry: &Fields<'_>) -> Option<Vec<RosterScope>> {
             ),
         );
     }
+    for scope in &scopes {
+        if !AVAILABLE.contains(scope) {
+            let names = AVAILABLE.iter().map(|scope| scope.as_str());
+            entry.report.unavailable(
+                &entry.at("scopes").named("scope", scope.as_str()),
+                format!("leave it out; this build has {}", listed(names)),
+            );
+        }
+    }
     Some(scopes)
 }
+
+/// The scopes this build puts to use; the others are the board's.
+const AVAILABLE: &[RosterScope] = &[RosterScope::Subagent];
 
 pub(super) fn prompt_cache_ttl(profile: &Fields<'_>) -> Option<PromptCacheTtl> {
     profile.word(

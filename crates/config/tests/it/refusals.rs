@@ -384,6 +384,25 @@ fn a_refused_document_still_gives_what_can_be_read() {
 }
 
 #[test]
+fn a_roster_is_of_use_as_far_as_its_scopes_are_built() {
+    let roster = |scopes: &[&str]| {
+        let mut document = spec();
+        let root = &mut document["capabilitySet"]["agents"][0];
+        root["subagents"] = json!([{ "agentId": "root", "description": "", "scopes": scopes }]);
+        root["capabilities"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({ "id": "subagents", "enabled": true, "params": { "maxDepth": 0 } }));
+        document["capabilitySet"]["limits"]["maxAgents"] = json!(1);
+        refusals(&document.to_string())
+    };
+    assert_eq!(roster(&["subagent"]), [""; 0]);
+    let refused = roster(&["subagent", "reviewer"]);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].contains("scope `reviewer` is not available in this build"));
+}
+
+#[test]
 fn a_candidate_stands_in_its_list_once() {
     let at = |provider: &str, quantization: &str| json!({ "provider": provider, "quantization": quantization });
     let list = |list: &[Value]| {

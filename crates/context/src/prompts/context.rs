@@ -7,6 +7,7 @@ use serde::Serialize;
 use vocab::operations::EndingRole;
 use vocab::tools::EndingCall;
 
+use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
 
 /// The variables of a system prompt, for gg's template and for an override alike.
@@ -45,6 +46,8 @@ pub struct SystemContext {
     pub memories: Option<MemoriesSection>,
     /// Skills, where there are some to read.
     pub skills: Option<SkillsSection>,
+    /// Other agents to put to work, where there are some.
+    pub subagents: Option<SubagentsSection>,
 }
 
 impl SystemContext {
@@ -66,6 +69,7 @@ impl SystemContext {
             tasks: None,
             memories: None,
             skills: None,
+            subagents: None,
         }
     }
 }

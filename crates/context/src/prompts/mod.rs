@@ -8,6 +8,7 @@
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
 mod context;
+mod delegation;
 mod knowledge;
 mod template;
 mod window;
@@ -17,6 +18,7 @@ use vocab::tools::EndingCall;
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
+pub use delegation::{RosterLine, SubagentsSection, agent_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
@@ -125,5 +127,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALL.into_iter()
         .chain(window::ALL)
         .chain(knowledge::ALL)
+        .chain(delegation::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -106,7 +106,13 @@ impl Sums {
                     sums.all.add(line);
                     sums.late += u64::from(line.turn.is_none());
                 }
-                "agent_spawned" => sums.count("/agents"),
+                "agent_spawned" => {
+                    sums.count("/agents");
+                    sums.max("/maxDepth", line.get("depth"));
+                    if line.get("origin")["kind"] == "spawn" {
+                        sums.count("/spawns");
+                    }
+                }
                 "agent_status" if line.text("status") == "failed" => sums.count("/agentsFailed"),
                 "prompt" => {
                     sums.count("/modelCalls");

@@ -1,8 +1,8 @@
 //! How long agents ran, how long they waited, and how many ran at once.
 //!
 //! Read off the times of `agent_status` events: an agent is active from `running` until it is
-//! `blocked` or ends, and waits from `blocked` until it is `running` again. Queueing for a first
-//! slot is neither.
+//! `blocked` or ends, and waits from `blocked` until it is `running` again, the time it queues for
+//! a slot to go on in included. Queueing for a first slot is neither.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,19 @@ use vocab::ids::AgentId;
 
 use crate::event::AgentState;
 
+/// An agent's last place.
+#[derive(Debug)]
+struct Standing {
+    state: AgentState,
+    since_ms: i64,
+    /// Whether it has run.
+    ran: bool,
+}
+
 /// Sums over the agents of a run.
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
-    standing: BTreeMap<AgentId, (AgentState, i64)>,
+    standing: BTreeMap<AgentId, Standing>,
     running: u64,
     peak: u64,
     active_ms: u64,
@@ -23,17 +32,26 @@ pub(super) struct Clocks {
 impl Clocks {
     /// An agent's state changed.
     pub(super) fn changed(&mut self, agent: &AgentId, state: AgentState, at_ms: i64) {
-        if let Some((before, since)) = self.standing.insert(agent.clone(), (state, at_ms)) {
-            let spent = u64::try_from(at_ms - since).unwrap_or_default();
-            match before {
+        let before = self.standing.remove(agent);
+        let ran = before.as_ref().is_some_and(|before| before.ran);
+        if let Some(before) = before {
+            let spent = u64::try_from(at_ms - before.since_ms).unwrap_or_default();
+            match before.state {
                 AgentState::Running => {
                     self.active_ms += spent;
                     self.running -= 1;
                 }
                 AgentState::Blocked => self.waiting_ms += spent,
+                AgentState::Queued if ran => self.waiting_ms += spent,
                 AgentState::Queued | AgentState::Done | AgentState::Failed => {}
             }
         }
+        let standing = Standing {
+            state,
+            since_ms: at_ms,
+            ran: ran || state == AgentState::Running,
+        };
+        self.standing.insert(agent.clone(), standing);
         if state == AgentState::Running {
             self.running += 1;
             self.peak = self.peak.max(self.running);
@@ -66,6 +84,7 @@ mod tests {
         clocks.changed(&b, AgentState::Running, 15);
         clocks.changed(&a, AgentState::Blocked, 30);
         clocks.changed(&b, AgentState::Done, 45);
+        clocks.changed(&a, AgentState::Queued, 46);
         clocks.changed(&a, AgentState::Running, 50);
         clocks.changed(&a, AgentState::Failed, 51);
         assert_eq!(clocks.active_ms(), 20 + 30 + 1);

@@ -13,8 +13,8 @@ use super::clocks::Clocks;
 use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
-    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, ResponseRejected,
-    SlotUsage, TaskStatus, TurnOutcome, Usage,
+    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, Origin,
+    ResponseRejected, SlotUsage, TaskStatus, TurnOutcome, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -49,6 +49,7 @@ pub struct Fold {
     execution_mode: Option<&'static str>,
     agents_failed: u64,
     max_depth: u32,
+    spawns: u64,
     model_calls: u64,
     model_ms: u64,
     model_retries: u64,
@@ -121,6 +122,7 @@ impl Fold {
         match &emission.event {
             Event::AgentSpawned(spawned) => {
                 self.max_depth = self.max_depth.max(spawned.depth);
+                self.spawns += u64::from(matches!(spawned.origin, Origin::Spawn { .. }));
                 if let Some(row) = self.agent(agent) {
                     row.model = Some(spawned.model_id.clone());
                 }
@@ -190,6 +192,7 @@ impl Fold {
             Event::TurnOutcome(outcome) => self.outcome(agent, outcome),
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
+            | Event::AgentMessage(_)
             | Event::AgentModules(_)
             | Event::MemoryState(_)
             | Event::ArchiveState(_)
@@ -251,6 +254,7 @@ impl Fold {
             agents_failed: self.agents_failed,
             max_depth: self.max_depth,
             peak_parallel: self.clocks.peak_parallel(),
+            spawns: self.spawns,
             model_calls: self.model_calls,
             model_ms: self.model_ms,
             model_retries: self.model_retries,

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ToolName, context, memories, skills, tasks};
+use super::{Target, ToolName, context, delegation, memories, skills, tasks};
 use crate::knowledge::{MemoryStrategy, TaskMode};
 use crate::words::words;
 
@@ -62,7 +62,7 @@ pub struct Definition {
 
 /// The figures a definition interpolates.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Variants {
+pub struct Variants<'a> {
     /// Of `read_file`, where the profile has it.
     pub read: Option<ReadPolicy>,
     /// Of `shell`, where the profile has it.
@@ -73,11 +73,13 @@ pub struct Variants {
     pub memories: Option<MemoryStrategy>,
     /// Whether there is a skill to read.
     pub skills: bool,
+    /// Whom the agent may put to work.
+    pub targets: &'a [Target<'a>],
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
 /// have, or one whose policy the profile lacks.
-pub fn definition(tool: ToolName, variants: Variants) -> Option<Definition> {
+pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> {
     let (description, properties, required): (String, Value, &[&str]) = match tool {
         ToolName::ReadFile => {
             let policy = variants.read?;
@@ -170,6 +172,7 @@ pub fn definition(tool: ToolName, variants: Variants) -> Option<Definition> {
             )
         }
         tool => context::parts(tool)
+            .or_else(|| delegation::parts(tool, variants.targets))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
             .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
@@ -190,7 +193,7 @@ pub fn definition(tool: ToolName, variants: Variants) -> Option<Definition> {
 mod tests {
     use super::*;
 
-    const VARIANTS: Variants = Variants {
+    const VARIANTS: Variants<'static> = Variants {
         read: Some(ReadPolicy {
             mode: ReadMode::DefaultCap,
             line_cap: 250,
@@ -203,6 +206,11 @@ mod tests {
         tasks: Some(TaskMode::Issues),
         memories: Some(MemoryStrategy::KeywordSearch),
         skills: true,
+        targets: &[Target {
+            slug: "scout",
+            name: "Scout",
+            description: "Looks things up.",
+        }],
     };
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod context;
 mod definitions;
+mod delegation;
 mod endings;
 mod memories;
 mod skills;
@@ -14,6 +15,7 @@ pub use context::{MAX_ARCHIVE_MATCHES, MAX_ARCHIVE_RANGES, MAX_COMPACT_FILES};
 pub use definitions::{
     Definition, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Variants, definition,
 };
+pub use delegation::Target;
 pub use endings::{EndingCall, ending_definition};
 
 words! {

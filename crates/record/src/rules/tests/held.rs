@@ -133,7 +133,10 @@ fn what_an_agent_takes_out_lies_within_the_call_that_did_it() {
             rule::PREFIX,
         ),
     ]);
-    let evicted = changed(&Set("prefix_broken", 0, "/act", json!("evict_file_view")));
+    let evicted = changed(
+        &good(),
+        &Set("prefix_broken", 0, "/act", json!("evict_file_view")),
+    );
     assert_eq!(check(&text(&evicted)), []);
 }
 
@@ -172,7 +175,7 @@ fn a_compaction_never_stands_between_a_request_and_its_results() {
         ),
     ]);
     // It may follow the outcome: what a turn defers is carried out at its close.
-    let behind = changed(&Move(("compaction", 0), ("turn_timing", 3)));
+    let behind = changed(&good(), &Move(("compaction", 0), ("turn_timing", 3)));
     assert_eq!(check(&text(&behind)), []);
 }
 

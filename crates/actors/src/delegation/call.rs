@@ -1,0 +1,133 @@
+//! From the JSON a model wrote to a call that concerns other agents.
+
+use tools::Arguments;
+use vocab::failure::{Failure, FailureClass};
+use vocab::ids::{AgentId, Slug};
+use vocab::tools::ToolName;
+
+/// A call that concerns other agents, checked as far as that goes without them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DelegationCall {
+    /// `spawn_subagent`
+    Spawn {
+        /// A profile of the caller's roster.
+        agent: Slug,
+        /// Its whole task, not blank.
+        prompt: String,
+    },
+    /// `wait_for_subagents`
+    Wait {
+        /// Each once, as asked; empty for every child not collected yet.
+        ids: Vec<AgentId>,
+    },
+    /// `send_message`
+    Message {
+        /// The child.
+        id: AgentId,
+        /// Not blank.
+        message: String,
+    },
+}
+
+/// Reads a call. `roster` are the profiles its caller may put to work, in order.
+pub(crate) fn parse(
+    tool: ToolName,
+    arguments: &str,
+    roster: &[&Slug],
+) -> Result<DelegationCall, Failure> {
+    match tool {
+        ToolName::SpawnSubagent => {
+            let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
+            let agent = members.filled("agent");
+            let prompt = members.filled("prompt");
+            if !agent.is_empty() && roster.iter().all(|slug| slug.as_str() != agent) {
+                let known: Vec<_> = roster.iter().map(|slug| format!("`{slug}`")).collect();
+                members.fault(format!(
+                    "`agent` is `{agent}`; expected one of {}",
+                    known.join(", ")
+                ));
+            }
+            members.finish(tool)?;
+            let agent = agent.into();
+            Ok(DelegationCall::Spawn { agent, prompt })
+        }
+        ToolName::WaitForSubagents => {
+            let mut members = Arguments::read(arguments, &["ids"])?;
+            let asked = members.texts("ids");
+            members.finish(tool)?;
+            let mut ids: Vec<AgentId> = Vec::with_capacity(asked.len());
+            for id in asked.iter().map(|id| AgentId::from(id.trim())) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+            Ok(DelegationCall::Wait { ids })
+        }
+        ToolName::SendMessage => {
+            let mut members = Arguments::read(arguments, &["id", "message"])?;
+            let id = members.filled("id");
+            let message = members.filled("message");
+            members.finish(tool)?;
+            let id = id.trim().into();
+            Ok(DelegationCall::Message { id, message })
+        }
+        other => Err(Failure::new(
+            FailureClass::Unavailable,
+            format!("`{other}` concerns no other agent"),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(tool: ToolName, arguments: &str) -> Result<DelegationCall, Failure> {
+        parse(tool, arguments, &[&"scout".into(), &"mason".into()])
+    }
+
+    fn refusal(tool: ToolName, arguments: &str) -> String {
+        let failure = read(tool, arguments).unwrap_err();
+        assert_eq!(failure.class, FailureClass::InvalidArgument);
+        failure.message
+    }
+
+    #[test]
+    fn a_target_off_the_roster_is_refused_with_those_that_would_do() {
+        let spawn = ToolName::SpawnSubagent;
+        let message = refusal(spawn, r#"{"agent":"baker","prompt":"x"}"#);
+        assert!(
+            message.contains("`baker`; expected one of `scout`, `mason`"),
+            "{message}"
+        );
+        assert!(refusal(spawn, r#"{"agent":"scout","prompt":" \n"}"#).contains("prompt"));
+        assert!(refusal(spawn, r#"{"agent":"scout"}"#).contains("prompt"));
+        let spawned = read(spawn, r#"{"agent":"scout","prompt":" as it is "}"#).unwrap();
+        let agent = "scout".into();
+        let prompt = " as it is ".to_owned();
+        assert_eq!(spawned, DelegationCall::Spawn { agent, prompt });
+    }
+
+    #[test]
+    fn a_wait_names_each_child_once_and_none_means_all() {
+        let wait = |arguments| match read(ToolName::WaitForSubagents, arguments).unwrap() {
+            DelegationCall::Wait { ids } => ids,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(wait(""), []);
+        assert_eq!(wait(r#"{"ids":[]}"#), []);
+        assert_eq!(wait(r#"{"ids":null}"#), []);
+        assert_eq!(
+            wait(r#"{"ids":["agent-2","agent-1","agent-2"]}"#),
+            ["agent-2".into(), "agent-1".into()]
+        );
+        assert!(refusal(ToolName::WaitForSubagents, r#"{"ids":"agent-1"}"#).contains("ids"));
+    }
+
+    #[test]
+    fn a_blank_message_is_refused() {
+        let send = ToolName::SendMessage;
+        assert!(refusal(send, r#"{"id":"agent-1","message":"  "}"#).contains("message"));
+        assert!(refusal(send, r#"{"message":"x"}"#).contains("id"));
+    }
+}

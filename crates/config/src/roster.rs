@@ -1,0 +1,126 @@
+//! Who puts whom to work, as the launched set says (03 §2).
+
+use vocab::capability::CapabilityId;
+use vocab::tools::Target;
+
+use crate::Launch;
+use crate::capability::Capability;
+use crate::profile::{Profile, RosterEntry, RosterScope};
+
+impl Profile {
+    /// The entries of its roster that it may spawn, each profile once; none where `subagents` is
+    /// off.
+    pub fn spawns(&self) -> Vec<&RosterEntry> {
+        let mut entries: Vec<&RosterEntry> = Vec::new();
+        if !self.enabled(CapabilityId::Subagents) {
+            return entries;
+        }
+        for entry in &self.subagents {
+            let listed = entries.iter().any(|it| it.agent_id == entry.agent_id);
+            if entry.scopes.contains(&RosterScope::Subagent) && !listed {
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+}
+
+impl Launch {
+    /// Those a profile may spawn, as its model is told of them.
+    pub fn targets<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
+        let told = |entry: &'a RosterEntry| {
+            let target = self.profile(&entry.agent_id)?;
+            Some(Target {
+                slug: target.slug.as_str(),
+                name: &target.name,
+                description: &entry.description,
+            })
+        };
+        profile.spawns().into_iter().filter_map(told).collect()
+    }
+
+    /// Generations below the root, as the first profile with `subagents` on has it; 0 where none
+    /// has.
+    pub fn max_depth(&self) -> u64 {
+        let figure = |profile: &Profile| match profile.capability(CapabilityId::Subagents)? {
+            Capability::Subagents(subagents) if subagents.enabled => subagents.params.max_depth,
+            _ => None,
+        };
+        let mut figures = self.capability_set.agents.iter().filter_map(figure);
+        figures.next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn profile(slug: &str, enabled: bool, roster: &Value) -> Value {
+        json!({
+            "slug": slug, "name": slug.to_uppercase(), "modelId": "mock/test",
+            "capabilities": [{ "id": "subagents", "enabled": enabled, "params": { "maxDepth": 3 } }],
+            "tools": ["spawn_subagent", "wait_for_subagents"], "operations": [],
+            "subagents": roster,
+        })
+    }
+
+    fn launch(agents: &[Value]) -> Launch {
+        serde_json::from_value(json!({
+            "sessionId": "s", "workspaceDir": "/w", "prompt": "p",
+            "modelWindows": { "mock/test": 1000 },
+            "capabilitySet": {
+                "limits": { "maxParallel": 1, "replayMaxBytes": 1 }, "agents": agents,
+            },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_target_is_an_entry_of_scope_subagent_under_its_profile_s_name() {
+        let roster = json!([
+            { "agentId": "scout", "description": "Looks.", "scopes": ["reviewer", "subagent"] },
+            { "agentId": "mason", "description": "Builds.", "scopes": ["implementer"] },
+            { "agentId": "scout", "description": "Again.", "scopes": ["subagent"] },
+            { "agentId": "root", "description": "", "scopes": ["subagent"] },
+        ]);
+        let launch = launch(&[
+            profile("root", true, &roster),
+            profile("scout", false, &roster),
+            profile("mason", true, &json!([])),
+        ]);
+        let root = launch.root();
+        let told: Vec<_> = launch
+            .targets(root)
+            .iter()
+            .map(|target| (target.slug, target.name, target.description))
+            .collect();
+        assert_eq!(told, [("scout", "SCOUT", "Looks."), ("root", "ROOT", "")]);
+        let scout = launch.profile(&"scout".into()).unwrap();
+        assert_eq!(launch.targets(scout), [], "its capability is off");
+    }
+
+    #[test]
+    fn the_depth_is_the_first_one_that_is_on() {
+        let off = profile("root", false, &json!([]));
+        assert_eq!(launch(std::slice::from_ref(&off)).max_depth(), 0);
+        let on = profile("scout", true, &json!([]));
+        assert_eq!(launch(&[off, on]).max_depth(), 3);
+    }
+
+    #[test]
+    fn a_call_is_offered_only_to_whoever_has_somebody_to_put_to_work() {
+        use vocab::tools::ToolName as T;
+        let roster = json!([{ "agentId": "root", "description": "", "scopes": ["subagent"] }]);
+        let reviewers = json!([{ "agentId": "root", "description": "", "scopes": ["reviewer"] }]);
+        let offers = |enabled, roster: &Value| {
+            let launch = launch(&[profile("root", enabled, roster)]);
+            let root = launch.root();
+            [T::SpawnSubagent, T::WaitForSubagents].map(|tool| root.offers(tool))
+        };
+        assert_eq!(offers(true, &roster), [true, true]);
+        assert_eq!(offers(false, &roster), [false, false]);
+        assert_eq!(offers(true, &reviewers), [false, false]);
+    }
+}

@@ -1,0 +1,114 @@
+//! Agents and what passes between them (06 §2.2).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use vocab::ids::{AgentId, ModelId, Slug};
+use vocab::outcome::EndStatus;
+
+/// See [`Event::AgentSpawned`](super::Event::AgentSpawned).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentSpawned {
+    /// Its whole task.
+    pub brief: Arc<str>,
+    /// Its working directory.
+    pub cwd: String,
+    /// The agent that dispatched it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<AgentId>,
+    /// Its profile.
+    pub profile_id: Slug,
+    /// The profile's display name.
+    pub profile_name: String,
+    /// Where it comes from, as a function of the run's structure (06 §8.5).
+    pub origin: Origin,
+    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
+    pub agent_kind: &'static str,
+    /// 0 for a top-level agent.
+    pub depth: u32,
+    /// Its model.
+    pub model_id: ModelId,
+    /// Its working window, tokens.
+    pub window_limit: u64,
+}
+
+/// Where an incarnation comes from (06 §8.5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Origin {
+    /// The session's first agent.
+    Root,
+    /// An agent started it.
+    Spawn {
+        /// Which.
+        parent: AgentId,
+        /// Its place among all that agent started, from 0.
+        ordinal: u64,
+    },
+}
+
+/// See [`Event::AgentStatus`](super::Event::AgentStatus).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentStatus {
+    /// Its place now.
+    pub status: AgentState,
+    /// What it waits for, on `blocked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_on: Option<WaitingOn>,
+    /// How its loop ended, on `done` and `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_as: Option<EndStatus>,
+    /// Its final word, on `done` and `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+impl AgentStatus {
+    /// A place that says nothing more.
+    pub const fn of(status: AgentState) -> Self {
+        Self {
+            status,
+            waiting_on: None,
+            ended_as: None,
+            result: None,
+        }
+    }
+}
+
+/// What a suspended agent waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WaitingOn {
+    /// Agents it started that have not ended, in asked order.
+    Agents(Vec<AgentId>),
+}
+
+/// An agent's place in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    /// Waiting for a slot.
+    Queued,
+    /// Holding a slot.
+    Running,
+    /// Suspended on children or an issue.
+    Blocked,
+    /// Ended without a failure.
+    Done,
+    /// Ended in a failure.
+    Failed,
+}
+
+/// See [`Event::AgentMessage`](super::Event::AgentMessage). It stands on the sender's stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentMessage {
+    /// Who is to read it.
+    pub to: AgentId,
+    /// Its length.
+    pub chars: u64,
+    /// At most 500 characters of it, from the start.
+    pub preview: String,
+}
