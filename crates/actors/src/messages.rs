@@ -220,6 +220,18 @@ pub struct Acquire {
     pub key: Option<Slug>,
 }
 
+/// Goes on in a slot under another key, or under none. From an agent; ack: the permit, or `None`
+/// where the key is held by another: then the slot is given up with the old key, and whoever asked
+/// queues for both.
+#[derive(Debug, Message)]
+#[rtype(result = "Option<Permit>")]
+pub struct SwapKey {
+    /// The slot.
+    pub permit: Permit,
+    /// The key it is to be held under.
+    pub key: Option<Slug>,
+}
+
 /// The run stopped before the wait was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopping;
