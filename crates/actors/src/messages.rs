@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use actix::Message;
+use context::desk::Desk;
 use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryError, MemoryState};
 use context::prompts::PromptError;
 use provider::call::LoopAborts;
@@ -103,6 +104,26 @@ pub struct Deliver {
     pub to: AgentId,
     /// What; not blank.
     pub text: Arc<str>,
+}
+
+/// An agent of a persistent profile ended by an ending that stands, and this lies open in its
+/// window: it replaces what its profile's last one left. From the agent, before [`Ended`]; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct LeaveDesk {
+    /// The profile.
+    pub profile: Slug,
+    /// What lies open; nothing clears it.
+    pub desk: Desk,
+}
+
+/// Asks what the last agent of a persistent profile left open. From an agent that has its slot and
+/// opens on nothing carried over; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Desk")]
+pub struct FindDesk {
+    /// The profile.
+    pub profile: Slug,
 }
 
 /// One model call was judged. From an agent; one-way.

@@ -15,6 +15,7 @@ mod delegation;
 mod held;
 mod lean;
 mod line;
+mod persistence;
 mod providers;
 mod reclaimed;
 mod report;
@@ -70,6 +71,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
     delegation::check(lines, found);
+    persistence::check(lines, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -130,6 +132,8 @@ mod rule {
     pub(super) const PLACES: &str = "places";
     /// No more agents run at one time than `maxParallel`, and as many as the summary says.
     pub(super) const PARALLEL: &str = "parallel";
+    /// Of a profile with `agent-persistence` no two agents run at one time.
+    pub(super) const EXCLUSIVE: &str = "exclusive";
     /// A child is started by an agent that has not ended, one level below it.
     pub(super) const LINEAGE: &str = "lineage";
     /// A block names children, and is over when all of them have ended, or when the run is
@@ -187,6 +191,7 @@ mod rule {
         STATUS,
         PLACES,
         PARALLEL,
+        EXCLUSIVE,
         LINEAGE,
         WAITS,
         MESSAGES,

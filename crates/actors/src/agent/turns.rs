@@ -14,10 +14,7 @@ use context::prompts::{self, AutoloadSection, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
-use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, Origin, TurnOutcome,
-    TurnTiming,
-};
+use record::event::{AgentModules, AgentSpawned, Event, LogLevel, Origin, TurnOutcome, TurnTiming};
 use record::journal::AgentRow;
 use tokio::time::Instant;
 use vocab::band::Band;
@@ -33,10 +30,9 @@ use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::delegation::Letter;
-use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
+use crate::messages::{Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
-use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
 use crate::supervisor::{Holdings, Verdict};
@@ -209,17 +205,22 @@ impl Turns {
         if let ControlFlow::Break(end) = self.open_files().await {
             return end;
         }
-        if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
+        // What a desk brings in stands before them, and is not known before there is a slot.
+        let persistent = self.spec.profile.slot_key().is_some();
+        if !persistent && let ControlFlow::Break(end) = self.refresh_blocks(0).await {
             return end;
         }
-        let slot = self.queue(Class::Start);
-        self.sit_down(slot).await;
+        self.take_place().await;
+        if persistent && let ControlFlow::Break(end) = self.open_on_desk().await {
+            return end;
+        }
         let end = loop {
             match self.turn().await {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(end) => break end,
             }
         };
+        self.leave_desk(&end);
         LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
@@ -292,27 +293,6 @@ impl Turns {
             ..task
         });
         Ok(())
-    }
-
-    /// Takes a place in the queue for a slot.
-    pub(super) fn queue(&self, class: Class) -> Slot {
-        let ask = Acquire {
-            agent: self.spec.id.clone(),
-            class,
-            key: None,
-        };
-        Slot::ask(&self.links.scheduler, ask)
-    }
-
-    /// Waits for the slot it queues for. Where the run stops first it has none, works no more, and
-    /// its next boundary ends it.
-    pub(super) async fn sit_down(&mut self, slot: Slot) {
-        let voice = &self.links.voice;
-        voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
-        if let Some(permit) = slot.granted().await {
-            self.seat.take(permit);
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
-        }
     }
 
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {

@@ -9,6 +9,7 @@
 
 mod ceilings;
 mod delegating;
+mod desks;
 mod lineages;
 mod stores;
 
@@ -31,8 +32,8 @@ use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, DeadlineMet, Deliver, Ended, Forget, Join, Keep, Leave,
-    RaiseDefect, RecordTurn, RunEnd, RunStopping, Spawn,
+    AddCost, Begin, Boundary, Cancel, DeadlineMet, Deliver, Ended, FindDesk, Forget, Join, Keep,
+    Leave, LeaveDesk, RaiseDefect, RecordTurn, RunEnd, RunStopping, Spawn,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -43,6 +44,7 @@ use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
 use delegating::Waits;
+use desks::Desks;
 use lineages::Lineages;
 pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
@@ -74,6 +76,7 @@ pub struct Supervisor {
     lineages: Lineages,
     waits: Waits,
     stores: Stores,
+    desks: Desks,
     root: AgentSpec,
     run_ended: Option<oneshot::Sender<RunEnd>>,
     shared: Arc<Shared>,
@@ -138,6 +141,7 @@ impl Supervisor {
             ),
             waits: Waits::new(),
             stores: Stores::default(),
+            desks: Desks::default(),
             root: setup.root,
             run_ended: None,
             shared: setup.shared,
@@ -264,7 +268,7 @@ impl Named for Supervisor {
 
 routes!(
     Supervisor: Begin, Boundary, Spawn, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
-    Cancel, DeadlineMet
+    Cancel, DeadlineMet, LeaveDesk, FindDesk
 );
 
 impl Receive<Begin> for Supervisor {
