@@ -32,6 +32,7 @@ mod long_windows;
 mod managed_context;
 mod memories;
 mod mock;
+mod persistence;
 mod pictures;
 mod prefix;
 mod provider_cache;

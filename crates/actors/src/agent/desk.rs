@@ -46,12 +46,13 @@ impl Turns {
             self.window.push(item);
         }
         let mut told = format!(
-            "opened on the desk of `{}`: {count} file views by read_file calls",
-            self.spec.profile.slug
+            "opened on the desk of `{}`: {count} of {} file views, by read_file calls",
+            self.spec.profile.slug,
+            found.files.len()
         );
         for (count, why) in [(open, "open already"), (unread, "not restored")] {
             if count > 0 {
-                told += &format!(", {count} {why}");
+                told += &format!("; {count} {why}");
             }
         }
         self.links.voice.log(LogLevel::Info, CODE, told);
@@ -93,7 +94,7 @@ impl Turns {
                 Ok(shown) => restored.push((file, shown.loaded(&call.path))),
                 Err(failure) => {
                     unread += 1;
-                    warn(&call.path, &failure.to_string());
+                    warn(&call.path, &failure.message);
                 }
             }
         }
