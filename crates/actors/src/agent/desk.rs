@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use context::desk::{self, Desk, OpenFile};
+use context::opened::Loaded;
 use record::event::LogLevel;
 use tools::{FilePolicy, REQUEST_PICTURES, ReadFile};
 use vocab::tools::ToolName;
@@ -45,17 +46,18 @@ impl Turns {
         for item in desk::items(restored) {
             self.window.push(item);
         }
-        let mut told = format!(
+        let mut told = vec![format!(
             "opened on the desk of `{}`: {count} of {} file views, by read_file calls",
             self.spec.profile.slug,
             found.files.len()
-        );
+        )];
         for (count, why) in [(open, "open already"), (unread, "not restored")] {
             if count > 0 {
-                told += &format!("; {count} {why}");
+                told.push(format!("{count} {why}"));
             }
         }
-        self.links.voice.log(LogLevel::Info, CODE, told);
+        let voice = &self.links.voice;
+        voice.log(LogLevel::Info, CODE, told.join("; "));
         ControlFlow::Continue(())
     }
 
@@ -63,7 +65,7 @@ impl Turns {
     async fn reopen(
         &mut self,
         files: Vec<OpenFile>,
-    ) -> ControlFlow<LoopEnd, (Vec<(OpenFile, context::opened::Loaded)>, usize)> {
+    ) -> ControlFlow<LoopEnd, (Vec<(OpenFile, Loaded)>, usize)> {
         let voice = self.links.voice.clone();
         let warn = |path: &str, why: &str| {
             let text = format!("`{path}` was on the desk and is not restored: {why}");

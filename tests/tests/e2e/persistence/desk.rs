@@ -13,7 +13,8 @@ use super::{
 
 /// Ten lines, each naming its file.
 fn ten(name: &str) -> String {
-    (1..=10).map(|n| format!("{name} {n}\n")).collect()
+    let lines: Vec<_> = (1..=10).map(|n| format!("{name} {n}\n")).collect();
+    lines.concat()
 }
 
 /// A workspace with some files of ten lines.
@@ -191,7 +192,8 @@ fn a_file_of_the_task_is_not_opened_twice_and_a_locked_one_is_not_kept() {
     let run = specs(None);
     run.ended(0, "completed");
     assert_eq!(paths(&run, "K3"), ["c.txt", "a.txt"]);
-    let line = "opened on the desk of `keeper`: 1 of 2 file views, by read_file calls; 1 open already";
+    let line =
+        "opened on the desk of `keeper`: 1 of 2 file views, by read_file calls; 1 open already";
     assert_eq!(told(&run), [line, line]);
     let run = specs(Some("locked"));
     run.ended(0, "completed");
@@ -243,8 +245,7 @@ fn off_leaves_no_trace_and_on_says_nothing_to_a_model() {
         let run = with_files(house_of(4, profile("keeper", more)))
             .gateway(Gateway::lenient(|request: &Request, _| {
                 match (who(request).as_str(), turn(request)) {
-                    ("root", 0) => one("K"),
-                    ("root", 1) => one("K"),
+                    ("root", 0 | 1) => one("K"),
                     ("K", 0) => read(json!({ "path": "a.txt" })),
                     _ => Answer::finish("Done."),
                 }
