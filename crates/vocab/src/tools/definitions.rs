@@ -215,6 +215,12 @@ mod tests {
             name: "Scout",
             description: "Looks things up.",
         }],
+        forks: true,
+        successors: &[Target {
+            slug: "mason",
+            name: "Mason",
+            description: "Builds.",
+        }],
     };
 
     #[test]
@@ -232,7 +238,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::Fork, VARIANTS), None);
+        assert_eq!(definition(ToolName::TransitionState, VARIANTS), None);
     }
 
     #[test]
