@@ -20,15 +20,14 @@ use crate::messages::{FindDesk, LeaveDesk};
 const CODE: Option<&str> = Some("desk");
 
 impl Turns {
-    /// Brings back what the profile's last agent left open, then opens the pinned blocks behind it
-    /// (02 §1.5). An agent that was given no slot does not work, and opens nothing.
+    /// Brings back what the profile's last agent left open, where it has a desk. An agent that was
+    /// given no slot does not work, and opens nothing.
     pub(super) async fn open_on_desk(&mut self) -> ControlFlow<LoopEnd> {
-        if !self.seat.is_taken() {
+        if self.spec.profile.slot_key().is_none() || !self.seat.is_taken() {
             return ControlFlow::Continue(());
         }
         self.restore_desk().await?;
-        self.take_known_news().await?;
-        self.refresh_blocks(0).await
+        self.take_known_news().await
     }
 
     async fn restore_desk(&mut self) -> ControlFlow<LoopEnd> {

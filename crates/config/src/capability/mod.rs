@@ -295,6 +295,8 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AutoloadSpecifications,
     CapabilityId::Subagents,
     CapabilityId::AgentPersistence,
+    CapabilityId::Exec,
+    CapabilityId::Fork,
 ];
 
 /// Refuses a capability that is on but not built.
