@@ -1,6 +1,7 @@
 //! Profiles that run one agent at a time, and the desk each of their agents opens on (03 §4).
 
 mod desk;
+mod exchange;
 mod keys;
 
 use serde_json::{Value, json};
