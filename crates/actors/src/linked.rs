@@ -324,3 +324,27 @@ fn a_store_that_dies_ends_the_run_as_gg_s_defect() {
     assert_eq!(rules::check(&played.stream), [], "{}", played.stream);
     assert_eq!(played.lines("memory_revision").len(), 0);
 }
+
+/// An answered turn is judged, also where what it asked for ends its agent.
+#[test]
+fn a_store_that_dies_in_an_agent_s_own_compaction_leaves_its_turn_an_outcome() {
+    let compaction = json!({
+        "id": "compaction", "enabled": true, "implementation": "self-compaction",
+        "params": { "summaryHeadroom": 0.5 },
+    });
+    // The window has opened with the block when the compaction asks for it again.
+    tripping::arm_behind("shown", 1);
+    let summary = json!({ "summary": "What there is to know.", "files": [] });
+    let played = play_with(
+        MemoryStrategy::Markdown,
+        &[(compaction, &["compact"])],
+        [look(), vec![call("compact", &summary)]],
+        [],
+    );
+    let report = played.report.as_ref().unwrap();
+    assert_eq!(report.status, EndStatus::InternalError, "{}", played.stream);
+    assert_eq!(rules::check(&played.stream), []);
+    let outcomes = played.lines("turn_outcome");
+    let outcomes: Vec<_> = outcomes.iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(outcomes, ["progressed", "fatal"]);
+}
