@@ -18,8 +18,6 @@ pub mod flow;
 mod late_prices;
 pub mod launch;
 pub mod link;
-#[cfg(test)]
-mod linked;
 pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
