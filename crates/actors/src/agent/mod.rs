@@ -13,6 +13,7 @@ mod file_reads;
 mod holdings;
 mod model_turn;
 mod module_calls;
+mod outfits;
 mod preparation;
 mod records;
 mod seat;
@@ -46,6 +47,7 @@ use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
+pub(crate) use outfits::Outfits;
 use seat::Seat;
 use turns::Turns;
 

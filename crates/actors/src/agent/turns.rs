@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, AutoloadSection, PromptError};
+use context::prompts::{AutoloadSection, PromptError};
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -24,9 +24,9 @@ use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
-use vocab::tools::ToolName;
 
 use super::holdings::Held;
+use super::outfits::Outfit;
 use super::seat::Seat;
 use super::surface::{self, Surface};
 use super::upkeep::Upkeep;
@@ -47,6 +47,8 @@ pub(crate) struct Turns {
     pub(super) shared: Arc<Shared>,
     pub(super) links: Links,
     pub(super) stop: StopWatch,
+    /// What it is given like others.
+    outfit: Arc<Outfit>,
     pub(super) surface: Surface,
     pub(super) window: Window,
     pub(super) held: Held,
@@ -152,20 +154,13 @@ impl Turns {
         stop: StopWatch,
         seat: Seat,
     ) -> Self {
-        let targets = shared.launch.targets(&spec.profile);
-        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets);
-        let held = Held::open(&spec, &shared, holdings, &offered);
-        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
-        let surface = Surface::resolve(
-            &spec.profile,
-            spec.role,
-            shared.shows_images(&spec.profile.model_id),
-            offered,
-        );
+        let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
             spec.window_limit,
-            surface.toolset.json.get(),
+            surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
@@ -174,6 +169,7 @@ impl Turns {
             shared,
             links,
             stop,
+            outfit,
             surface,
             window,
             held,
@@ -272,11 +268,7 @@ impl Turns {
         context.autoload = autoload.map(|policy| AutoloadSection {
             locked: policy.locked,
         });
-        let system = prompts::system(
-            &context,
-            profile.custom_instructions.as_deref(),
-            profile.system_prompt.as_deref(),
-        )?;
+        let system = self.outfit.system(&self.spec, context)?;
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
         let task = NewItem::new(
