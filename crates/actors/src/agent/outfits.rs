@@ -66,8 +66,9 @@ impl Outfits {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outfit = known.entry(station).or_insert_with_key(|station| {
             let targets = shared.launch.targets(&spec.profile);
+            let successors = shared.launch.successors(&spec.profile);
             Arc::new(Outfit {
-                offered: granted(&spec.profile, roster, &targets),
+                offered: granted(&spec.profile, roster, &targets, &successors),
                 role: station.role,
                 sees: station.sees,
                 surfaces: Default::default(),
