@@ -45,4 +45,5 @@ mod skills;
 mod subagents;
 mod sums;
 mod tasks;
+mod trees;
 mod windowed;
