@@ -34,6 +34,7 @@ mod managed_context;
 mod memories;
 mod memories_linked;
 mod mock;
+mod panics;
 mod pictures;
 mod prefix;
 mod provider_cache;
