@@ -43,6 +43,7 @@ mod repetition;
 mod retry;
 mod signals;
 mod skills;
+mod stops;
 mod subagents;
 mod sums;
 mod tasks;
