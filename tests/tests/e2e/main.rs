@@ -20,6 +20,7 @@ mod families;
 mod field_assembly;
 mod field_config;
 mod field_costs;
+mod field_exits;
 mod field_files;
 mod field_provider;
 mod field_repetition;
