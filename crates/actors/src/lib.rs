@@ -33,4 +33,6 @@ pub mod skills;
 pub mod stop;
 pub mod supervisor;
 pub mod telemetry;
+#[cfg(test)]
+mod trees;
 mod workspace;
