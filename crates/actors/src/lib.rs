@@ -31,6 +31,7 @@ mod shared;
 pub mod signals;
 pub mod skills;
 pub mod stop;
+pub mod succession;
 pub mod supervisor;
 pub mod telemetry;
 #[cfg(test)]

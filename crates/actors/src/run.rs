@@ -316,6 +316,7 @@ fn root_spec(launch: &Launch) -> AgentSpec {
     let profile = Arc::new(launch.capability_set.agents[0].clone());
     AgentSpec {
         id: "root".into(),
+        lineage: "root".into(),
         kind: "root",
         origin: Origin::Root,
         role: EndingRole::Standard,

@@ -8,6 +8,7 @@ mod agents;
 mod held;
 mod provider;
 mod reclaimed;
+mod succession;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use held::{
 };
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
+pub use succession::{AgentTransition, TransitionKind, TransitionRow};
 
 /// One event on its way to the stream, before the writer gives it its `seq`.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub enum Event {
     AgentStatus(AgentStatus),
     /// It wrote to an agent it started.
     AgentMessage(AgentMessage),
+    /// Another comes of it: its successor, or a copy of it.
+    AgentTransition(Box<AgentTransition>),
     /// Its six modules, once.
     AgentModules(AgentModules),
     /// What it is offered, once.

@@ -106,7 +106,7 @@ impl Held {
         )
     }
 
-    fn row(&self, kind: ModuleKind) -> Option<&RosterRow> {
+    pub(super) fn row(&self, kind: ModuleKind) -> Option<&RosterRow> {
         self.roster.iter().find(|row| row.kind == kind)
     }
 

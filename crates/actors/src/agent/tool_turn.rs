@@ -216,7 +216,9 @@ impl Turns {
         {
             return self.window_call(turn, tool, arguments);
         }
-        if tool.capability() == Some(CapabilityId::Subagents) {
+        if let Some(CapabilityId::Subagents | CapabilityId::Exec | CapabilityId::Fork) =
+            tool.capability()
+        {
             return self.delegate(turn, tool, arguments).await;
         }
         if is_of_a_module(tool) {

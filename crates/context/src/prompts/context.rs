@@ -9,6 +9,7 @@ use vocab::tools::EndingCall;
 
 use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+use super::succession::{ExecSection, ForkSection};
 
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
@@ -48,6 +49,10 @@ pub struct SystemContext {
     pub skills: Option<SkillsSection>,
     /// Other agents to put to work, where there are some.
     pub subagents: Option<SubagentsSection>,
+    /// Copying itself, where it can.
+    pub fork: Option<ForkSection>,
+    /// Becoming another agent, where it can.
+    pub exec: Option<ExecSection>,
 }
 
 impl SystemContext {
@@ -70,6 +75,8 @@ impl SystemContext {
             memories: None,
             skills: None,
             subagents: None,
+            fork: None,
+            exec: None,
         }
     }
 }

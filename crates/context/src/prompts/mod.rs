@@ -10,6 +10,7 @@
 mod context;
 mod delegation;
 mod knowledge;
+mod succession;
 mod template;
 mod window;
 
@@ -22,6 +23,10 @@ pub use delegation::{RosterLine, SubagentsSection, agent_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
+};
+pub use succession::{
+    ChildLine, ExecSection, ForkNote, ForkSection, MachineLine, ModuleLine, SuccessionNote,
+    fork_note, succession_note,
 };
 use template::templates;
 pub use window::{
@@ -128,5 +133,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(window::ALL)
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
+        .chain(succession::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -75,6 +75,10 @@ pub struct Variants<'a> {
     pub skills: bool,
     /// Whom the agent may put to work.
     pub targets: &'a [Target<'a>],
+    /// Whether it may copy itself.
+    pub forks: bool,
+    /// Whom it may become.
+    pub successors: &'a [Target<'a>],
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
@@ -172,7 +176,7 @@ pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> 
             )
         }
         tool => context::parts(tool)
-            .or_else(|| delegation::parts(tool, variants.targets))
+            .or_else(|| delegation::parts(tool, variants))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
             .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
@@ -211,6 +215,12 @@ mod tests {
             name: "Scout",
             description: "Looks things up.",
         }],
+        forks: true,
+        successors: &[Target {
+            slug: "mason",
+            name: "Mason",
+            description: "Builds.",
+        }],
     };
 
     #[test]
@@ -228,7 +238,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::Fork, VARIANTS), None);
+        assert_eq!(definition(ToolName::TransitionState, VARIANTS), None);
     }
 
     #[test]
