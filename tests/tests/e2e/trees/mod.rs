@@ -7,13 +7,16 @@ mod plan;
 mod player;
 mod seed;
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
-use tests::gateway::Request;
+use tests::gateway::{Gateway, Request};
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::families::{DELEGATING, ROOT, figure, profile, subagents};
-use plan::{End, MAX_DEPTH, Plan};
+use crate::families::{DELEGATING, figure, profile, subagents};
+use crate::windowed::edited;
+use plan::{End, MAX_DEPTH, PROFILES, Plan};
 use player::{Player, node_of};
 
 const CAPS: [u64; 4] = [1, 2, 16, 256];
@@ -26,13 +29,14 @@ fn launch(cap: u64) -> Launch {
             "params": { "maxLines": 20, "maxChars": 2000 } }),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),
         subagents(MAX_DEPTH as u64),
+        json!({ "id": "fork", "enabled": true, "params": {} }),
+        json!({ "id": "exec", "enabled": true, "params": {} }),
     ];
-    let tools = [&["shell", "list_dir"][..], &DELEGATING].concat();
-    let agent = |slug| profile(slug, &capabilities, &tools, &["worker"]);
-    Launch::live().limit("maxParallel", cap).set(
-        "/capabilitySet/agents",
-        json!([agent("root"), agent("worker")]),
-    )
+    let tools = [&["shell", "list_dir", "fork", "exec"][..], &DELEGATING].concat();
+    let agents = PROFILES.map(|slug| profile(slug, &capabilities, &tools, &PROFILES[1..]));
+    Launch::live()
+        .limit("maxParallel", cap)
+        .set("/capabilitySet/agents", json!(agents))
 }
 
 /// Plays the tree of a seed at a cap.
@@ -43,7 +47,11 @@ fn tree(seed: u64, cap: u64) {
     let player = Player::new(plan);
     let run = Run::builder()
         .launch(launch(cap))
-        .answers(move |request: &Request, _| player.reply(request))
+        // A copy's conversation opens as its maker's does: no prefix is held against another.
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            move |request: &Request, _: usize| player.reply(request),
+        ))
         .run();
     let what = format!("seed {seed} at cap {cap}");
     assert_eq!(
@@ -54,18 +62,31 @@ fn tree(seed: u64, cap: u64) {
     );
     let spawned = run.events("agent_spawned");
     assert_eq!(figure(&run, "agents"), spawned.len() as u64, "{what}");
+    // Who took whose place.
+    let heirs: HashMap<&str, &str> = run
+        .events("agent_transition")
+        .into_iter()
+        .filter(|passage| passage["kind"] == "exec")
+        .map(|passage| [&passage["toAgentId"], &passage["agentId"]].map(|id| id.as_str().unwrap()))
+        .map(|[heir, before]| (heir, before))
+        .collect();
+    let mut nodes: HashMap<&str, usize> = HashMap::new();
     for agent in spawned {
+        let id = agent["agentId"].as_str().unwrap();
+        let node = match heirs.get(id) {
+            Some(before) => nodes[before],
+            None => node_of(agent["brief"].as_str().unwrap()),
+        };
+        nodes.insert(id, node);
         let ended: Vec<&Value> = run
             .events("agent_status")
             .into_iter()
-            .filter(|status| status["agentId"] == agent["agentId"])
-            .filter(|status| !status["endedAs"].is_null())
+            .filter(|status| status["agentId"] == id && !status["endedAs"].is_null())
             .map(|status| &status["endedAs"])
             .collect();
-        let brief = agent["brief"].as_str().unwrap();
-        let node = if brief == ROOT { 0 } else { node_of(brief) };
         let how = match ends[node] {
-            End::Finish | End::Blank => "completed",
+            _ if heirs.values().any(|before| *before == id) => "transitioned",
+            End::Finish | End::Blank | End::Beats => "completed",
             End::Refused => "model_error",
         };
         assert_eq!(ended, [how], "{what}: {agent}");
@@ -128,7 +149,7 @@ fn plans_hold_what_they_are_to_show() {
         .collect();
     for step in [
         "Spawn", "Wait([])", "Wait([1", "Stranger", "Message", "Command", "Look", "Stumble",
-        "Mute", "Blank", "Refused", "depth: 4",
+        "Mute", "Blank", "Refused", "Beats", "Fork", "Become", "depth: 4",
     ] {
         let showing = plans.iter().filter(|plan| plan.contains(step)).count();
         assert!(showing > 10, "{step} stands in {showing} of 200 plans");
