@@ -34,4 +34,6 @@ pub mod stop;
 pub mod succession;
 pub mod supervisor;
 pub mod telemetry;
+#[cfg(test)]
+mod trees;
 mod workspace;

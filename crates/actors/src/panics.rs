@@ -7,12 +7,18 @@
 //! The panic hook keeps the text of the last panic of its thread, where the nets find it, and
 //! writes it to the human log.
 
+mod trip;
+
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
 use std::sync::Once;
 
 use futures_util::FutureExt;
+
+pub(crate) use trip::trip;
+#[cfg(test)]
+pub(crate) use trip::tripping;
 
 thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -56,35 +62,6 @@ pub async fn outlive<T>(life: impl Future<Output = T>) -> Result<T, String> {
         .catch_unwind()
         .await
         .map_err(|_| last())
-}
-
-/// Where a test makes an actor panic; nothing outside tests.
-#[cfg(not(test))]
-pub(crate) const fn trip(_: &'static str) {}
-
-#[cfg(test)]
-pub(crate) use tripping::trip;
-
-#[cfg(test)]
-pub(crate) mod tripping {
-    use std::cell::Cell;
-
-    thread_local! {
-        static ARMED: Cell<Option<&'static str>> = const { Cell::new(None) };
-    }
-
-    /// Arms a place; actors run on the thread of whoever runs the session.
-    pub(crate) fn arm(place: &'static str) {
-        ARMED.set(Some(place));
-    }
-
-    /// Panics where the place is armed, once.
-    pub(crate) fn trip(place: &'static str) {
-        if ARMED.get() == Some(place) {
-            ARMED.set(None);
-            panic!("tripped in {place}");
-        }
-    }
 }
 
 /// Reports the death of the actor that holds it, if it dies unwinding.

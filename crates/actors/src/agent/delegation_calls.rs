@@ -148,6 +148,7 @@ impl Turns {
             ..AgentStatus::of(AgentState::Blocked)
         }));
         drop(self.seat.leave());
+        panics::trip("suspended");
         // Values that came in time are not lost to a stop that came as well.
         let resumed = tokio::select! {
             biased;

@@ -383,6 +383,7 @@ impl Turns {
     pub(super) async fn sit_down(&mut self, slot: Slot) {
         let voice = &self.links.voice;
         voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
+        panics::trip("queued");
         if let Some(permit) = slot.granted().await {
             self.seat.take(permit);
             voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));

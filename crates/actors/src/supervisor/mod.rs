@@ -409,6 +409,7 @@ impl Receive<Ended> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, message: Ended, _: &mut Context<Self>) {
+        panics::trip("supervisor_ended");
         let Ended {
             agent,
             end,
