@@ -15,9 +15,7 @@ use context::tokens::Measured;
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
-use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
-};
+use record::event::{AgentModules, AgentSpawned, Event, LogLevel, TurnOutcome, TurnTiming};
 use record::journal::AgentRow;
 use tokio::time::Instant;
 use vocab::band::Band;
@@ -35,10 +33,9 @@ use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::delegation::Letter;
-use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
+use crate::messages::{Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
-use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
 use crate::succession::Arrival;
@@ -214,6 +211,7 @@ impl Turns {
                 handed_on @ Life::HandedOn => return handed_on,
             },
         };
+        self.leave_desk(&end);
         Life::Over(LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
@@ -231,14 +229,15 @@ impl Turns {
         if let Some(end) = self.cannot_compact() {
             return ControlFlow::Break(end);
         }
+        // Who comes with a slot frees its old key as soon as may be; who may have a desk opens on
+        // the files as they are when it starts.
+        let first = self.seat.is_taken() || self.spec.profile.slot_key().is_some();
+        if first {
+            self.take_place().await;
+        }
         self.open_window(inheritance).await?;
-        if self.seat.is_taken() {
-            // It came with the agent whose place this one takes.
-            let voice = &self.links.voice;
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
-        } else {
-            let slot = self.queue(Class::Start);
-            self.sit_down(slot).await;
+        if !first {
+            self.take_place().await;
         }
         ControlFlow::Continue(())
     }
@@ -349,7 +348,7 @@ impl Turns {
         self.outfit.system(&self.spec, context)
     }
 
-    /// The system slot, the task and the files it opens on: turn 0.
+    /// The system slot, the task, the files it opens on and its profile's desk: turn 0.
     async fn open_on_task(&mut self, system: Measured) -> ControlFlow<LoopEnd> {
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
@@ -365,29 +364,8 @@ impl Turns {
             retention: Retention::Pinned,
             ..task
         });
-        self.open_files().await
-    }
-
-    /// Takes a place in the queue for a slot.
-    pub(super) fn queue(&self, class: Class) -> Slot {
-        let ask = Acquire {
-            agent: self.spec.id.clone(),
-            class,
-            key: None,
-        };
-        Slot::ask(&self.links.scheduler, ask)
-    }
-
-    /// Waits for the slot it queues for. Where the run stops first it has none, works no more, and
-    /// its next boundary ends it.
-    pub(super) async fn sit_down(&mut self, slot: Slot) {
-        let voice = &self.links.voice;
-        voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
-        panics::trip("queued");
-        if let Some(permit) = slot.granted().await {
-            self.seat.take(permit);
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
-        }
+        self.open_files().await?;
+        self.open_on_desk().await
     }
 
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {
