@@ -16,6 +16,7 @@ use tools::shell::Runner;
 use vocab::ids::ModelId;
 
 use crate::clock::RunClock;
+use crate::hooks::Scripts;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
 use crate::telemetry::Voice;
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) mask: Mask,
     /// The skills that profiles name.
     pub(crate) skills: Library,
+    /// The operator's scripts, as they lie in the workspace.
+    pub(crate) scripts: Scripts,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -59,12 +62,14 @@ impl Shared {
         seed: Seed,
         skills: Library,
     ) -> Self {
+        let scripts = Scripts::lay_down(&launch);
         Self {
             launch,
             clock,
             runner,
             mask,
             skills,
+            scripts,
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }

@@ -37,11 +37,12 @@ impl Turns {
             ending,
             size,
         } = worked;
-        if ending.is_some() {
-            return self.close(turn, ending, size);
-        }
-        let repeats = self.tell_repeats(turn)?;
+        let repeats = match ending {
+            Some(_) => false,
+            None => self.tell_repeats(turn)?,
+        };
         let closed = match &mut self.upkeep.compaction {
+            Some(compaction) if ending.is_some() => compaction.close_ending(),
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
@@ -68,6 +69,14 @@ impl Turns {
                 self.notice(turn, again);
                 return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
             }
+        }
+        self.show_told(turn)?;
+        let ended = match ending {
+            Some(ending) => self.gate_ending(turn, ending).await?,
+            None => None,
+        };
+        if ended.is_some() {
+            return self.close(turn, ended, size);
         }
         if let Relief::Failed(why) = relief {
             self.answered += 1;

@@ -214,6 +214,9 @@ impl Turns {
         }
         let slot = self.queue(Class::Start);
         self.sit_down(slot).await;
+        if let ControlFlow::Break(end) = self.hooks_of_the_start().await {
+            return end;
+        }
         let end = loop {
             match self.turn().await {
                 ControlFlow::Continue(()) => {}

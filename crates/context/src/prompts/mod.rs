@@ -9,6 +9,7 @@
 
 mod context;
 mod delegation;
+mod hooks;
 mod knowledge;
 mod template;
 mod window;
@@ -19,6 +20,7 @@ pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
 pub use delegation::{RosterLine, SubagentsSection, agent_message};
+pub use hooks::{ending_blocked, hook_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
@@ -128,5 +130,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(window::ALL)
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
+        .chain(hooks::ALL)
         .map(|template| (template.name, template.source))
 }
