@@ -42,6 +42,11 @@ impl Turns {
         }
     }
 
+    /// Whether hooks stand around its commands.
+    pub(super) fn watches_commands(&self) -> bool {
+        self.hooks_at(HookEvent::PreShell) || self.hooks_at(HookEvent::PostShell)
+    }
+
     /// Has the hooks of an event run.
     async fn fire(
         &self,

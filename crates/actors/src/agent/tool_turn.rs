@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use config::hooks::HookEvent;
 use context::tokens;
 use context::window::{NewItem, Retention};
 use record::event::{Event, ToolCall as ToolCallEvent, ToolResult};
@@ -110,7 +109,7 @@ impl Turns {
         let Called::Tool(tool @ ToolName::Shell) = self.surface.called(&call.name) else {
             return None;
         };
-        if self.upkeep.refusal(tool).is_some() || self.hooks_at(HookEvent::PreShell) {
+        if self.upkeep.refusal(tool).is_some() || self.watches_commands() {
             return None;
         }
         let Ok(Call::Shell(command)) = tools::parse(tool, &call.arguments) else {
