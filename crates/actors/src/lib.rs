@@ -15,6 +15,7 @@ pub mod delegation;
 #[cfg(test)]
 mod families;
 pub mod flow;
+pub mod hooks;
 mod late_prices;
 pub mod launch;
 pub mod link;

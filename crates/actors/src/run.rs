@@ -4,6 +4,7 @@
 //! groups that commands left, the signals, the flow log's thread.
 
 mod clients;
+mod last_hooks;
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -161,10 +162,11 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         ),
         telemetry: telemetry.clone(),
     };
+    let root = root_spec(&launch);
     let setup = supervisor::Setup {
         limits: limits.clone(),
         cancel_file: launch.cancel_file.clone(),
-        root: root_spec(&launch),
+        root: root.clone(),
         shared: Arc::clone(&shared),
     };
     Supervisor::start(mailbox, &supervisor, setup, cast, tap);
@@ -177,6 +179,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         &voice.telemetry,
     )
     .await;
+    last_hooks::run(&end, &root, &supervisor, &shared, &voice, &mut signals).await;
     let frame = Frame {
         shared: &shared,
         endpoint: endpoint.as_ref(),

@@ -17,6 +17,7 @@ use vocab::ids::ModelId;
 
 use crate::agent::Outfits;
 use crate::clock::RunClock;
+use crate::hooks::Scripts;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
 use crate::telemetry::Voice;
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) skills: Library,
     /// What agents are given alike.
     pub(crate) outfits: Outfits,
+    /// The operator's scripts, as they lie in the workspace.
+    pub(crate) scripts: Scripts,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -62,6 +65,7 @@ impl Shared {
         seed: Seed,
         skills: Library,
     ) -> Self {
+        let scripts = Scripts::lay_down(&launch);
         Self {
             launch,
             clock,
@@ -69,6 +73,7 @@ impl Shared {
             mask,
             skills,
             outfits: Outfits::default(),
+            scripts,
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }

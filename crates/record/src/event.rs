@@ -6,6 +6,7 @@
 
 mod agents;
 mod held;
+mod hooks;
 mod provider;
 mod reclaimed;
 mod succession;
@@ -30,6 +31,7 @@ pub use held::{
     ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
     SkillsState, TaskRow, TaskStatus, TasksState,
 };
+pub use hooks::{HookDecision, HookRun};
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
 pub use succession::{AgentTransition, TransitionKind, TransitionRow};
@@ -63,6 +65,8 @@ pub enum Event {
     ProviderSwitch(ProviderSwitch),
     /// A request did not extend what the agent's last one sent.
     PrefixBroken(PrefixBroken),
+    /// A hook of the operator's ran.
+    Hook(Box<HookRun>),
     /// An incarnation opens.
     AgentSpawned(Box<AgentSpawned>),
     /// An agent's place in the run changed.

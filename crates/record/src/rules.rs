@@ -13,6 +13,7 @@
 mod agent;
 mod delegation;
 mod held;
+mod hooks;
 mod lean;
 mod line;
 mod persistence;
@@ -74,6 +75,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     delegation::check(lines, found);
     succession::check(lines, ending, found);
     persistence::check(lines, found);
+    hooks::check(lines, ending, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -174,6 +176,10 @@ mod rule {
     /// What an agent holds is shown directly behind its surface, and again behind the work of each
     /// turn that changed it, under the store its roster names.
     pub(super) const HELD: &str = "held";
+    /// A hook answers only what its event can honour, where its event happens; a script's command
+    /// is followed by its answer; what is blocked does not happen, and a hook that judged nothing
+    /// ends its agent and the run.
+    pub(super) const HOOKS: &str = "hooks";
     /// A compaction lies between two turns or behind a turn's work, in the turn it says.
     pub(super) const COMPACTION: &str = "compaction";
     /// What was reclaimed is what the window is smaller by, and starts somewhere.
@@ -214,6 +220,7 @@ mod rule {
         SWITCH,
         PREFIX,
         HELD,
+        HOOKS,
         COMPACTION,
         RECLAIMED,
         BANDS,

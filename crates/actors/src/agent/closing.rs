@@ -46,6 +46,7 @@ impl Turns {
             self.tell_repeats(turn)?
         };
         let closed = match &mut self.upkeep.compaction {
+            Some(compaction) if ending.is_some() => compaction.close_ending(),
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
@@ -76,11 +77,15 @@ impl Turns {
             Close::Nothing | Close::Restate(_) => {}
         }
         self.make_copies(turn).await?;
+        self.show_told(turn)?;
         if let Some(ending) = ending {
-            // The succession is kept until here: an ending that stands beats it, and one that is
-            // blocked drops it.
-            self.declared.succession = None;
-            return self.close(turn, Some(ending), size);
+            // An ending that stands beats a succession, and one that is blocked drops it.
+            let dropped = self.declared.succession.take();
+            let dropped = dropped.map(|successor| successor.call());
+            let stands = self.gate_ending(turn, ending, dropped).await?;
+            if stands.is_some() {
+                return self.close(turn, stands, size);
+            }
         }
         if restated {
             return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);

@@ -239,7 +239,7 @@ impl Turns {
         if !first {
             self.take_place().await;
         }
-        ControlFlow::Continue(())
+        self.hooks_of_the_start().await
     }
 
     async fn turn_after_turn(&mut self) -> Life {

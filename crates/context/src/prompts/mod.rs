@@ -9,6 +9,7 @@
 
 mod context;
 mod delegation;
+mod hooks;
 mod knowledge;
 mod succession;
 mod template;
@@ -20,6 +21,7 @@ pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
 pub use delegation::{RosterLine, SubagentsSection, agent_message};
+pub use hooks::{ending_blocked, hook_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
@@ -134,5 +136,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
         .chain(succession::ALL)
+        .chain(hooks::ALL)
         .map(|template| (template.name, template.source))
 }

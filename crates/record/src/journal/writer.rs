@@ -17,9 +17,9 @@ use super::entry::{
 };
 use super::handle::State;
 use super::line::{
-    CancelProbeLine, ClockLine, End, EntryMark, FrameLine, FrameRowLine, GitLine, ListLine,
-    ModelErrorLine, ModelIoLine, Reply, ReplyError, RequestLine, ShellLine, ToolResultLine,
-    run_mark,
+    CancelProbeLine, ClockLine, End, EntryMark, FrameLine, FrameRowLine, GitLine, HookLine,
+    ListLine, ModelErrorLine, ModelIoLine, Reply, ReplyError, RequestLine, ShellLine,
+    ToolResultLine, run_mark,
 };
 use super::pool::{Pools, describe};
 use super::replay::StopReason;
@@ -382,6 +382,22 @@ impl Writer {
                     stderr_dropped,
                 };
                 batch.entry(&mark(seq, agent, "shell"), &line);
+            }
+            Entry::Hook {
+                event,
+                name,
+                kind,
+                decision,
+                text,
+            } => {
+                let line = HookLine {
+                    event: event.to_owned(),
+                    name: name.to_string(),
+                    action: kind.to_owned(),
+                    decision,
+                    text: text.map(|text| pools.clipped_text(&text, PAYLOAD_BYTES, batch)),
+                };
+                batch.entry(&mark(seq, agent, "hook"), &line);
             }
             Entry::Git {
                 args,

@@ -39,6 +39,7 @@ impl Rig {
     fn request(&self, command: &str) -> Request {
         Request {
             command: command.into(),
+            script: None,
             place: Place::at(self.work()),
             timeout: Duration::from_secs(60),
             time_left: None,
