@@ -92,7 +92,7 @@ pub(crate) fn store(run: &Run, agent: &str, kind: &str) -> Option<String> {
     row["store"].as_str().map(str::to_owned)
 }
 
-fn pairs<'a>(rows: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+fn pairs(rows: &[(String, String)]) -> Vec<(&str, &str)> {
     rows.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect()
 }
 
@@ -256,7 +256,7 @@ fn tasks_memories_and_archive_move_with_what_they_hold() {
                 "write_memory",
                 json!({ "name": "build", "description": "how", "body": "make" }),
             ),
-            Answer::call("archive_thread", json!({ "turns": [[1, 1]] })),
+            Answer::call("archive_thread", json!({ "ranges": [[1, 1]] })),
             exec("b", None),
             Answer::call("complete_task", json!({ "id": "t" }))
                 .and_call("search_archive", json!({ "query": "add_task" })),
@@ -457,9 +457,7 @@ fn a_dispatcher_sees_one_agent_and_a_successor_collects_what_its_predecessor_sta
                     Answer::call("spawn_subagent", json!({ "agent": "c", "prompt": "Look." }))
                         .and_call("exec", json!({ "agent": "d" }))
                 }
-                ("d", n) if n == 1 => {
-                    Answer::call("wait_for_subagents", json!({ "ids": ["agent-2"] }))
-                }
+                ("d", 1) => Answer::call("wait_for_subagents", json!({ "ids": ["agent-2"] })),
                 ("d", _) => Answer::finish("From the successor."),
                 _ => Answer::finish("Looked."),
             },
