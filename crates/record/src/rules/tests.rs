@@ -6,6 +6,7 @@ mod held;
 mod persistence;
 mod providers;
 mod recorded;
+mod succession;
 
 use serde_json::{Value, json};
 
