@@ -494,3 +494,17 @@ fn without_hooks_no_request_and_no_event_is_different() {
     assert_eq!(hooked.events("hook").len(), 10);
     assert!(!plain.workspace().join(".gg/hooks").exists());
 }
+
+#[test]
+fn the_example_with_hooks_runs() {
+    let text = include_str!("../../../examples/hooked-session.json");
+    let builder = Run::builder();
+    let workspace = builder.workspace().display().to_string();
+    let run = builder
+        .document(text.replace("/path/to/workspace", &workspace))
+        .run();
+    run.ended(0, "completed");
+    let told: Value = serde_json::from_str(&run.file(".gg/endings.ndjson")).unwrap();
+    assert_eq!(told["call"], "finish");
+    assert!(run.workspace().join(".gg/ended").is_file());
+}

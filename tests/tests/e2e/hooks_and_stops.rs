@@ -174,7 +174,7 @@ fn a_cancel_ends_a_hook_with_its_group_and_what_it_judged_does_not_happen() {
             )
             .start();
         let begun = running.workspace().join("begun");
-        until(|| begun.exists());
+        wait_for(&begun);
         running.signal(Signal::INT);
         let run = running.finish();
         run.ended(0, "canceled");
@@ -193,12 +193,10 @@ fn a_cancel_ends_a_hook_with_its_group_and_what_it_judged_does_not_happen() {
     }
 }
 
-/// Waits for something to be so.
-fn until(mut so: impl FnMut() -> bool) {
-    let begun = std::time::Instant::now();
-    while !so() {
-        assert!(begun.elapsed() < crate::common::CEILING, "it never was so");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+/// Waits for a hook to have begun.
+fn wait_for(file: &std::path::Path) {
+    while !file.exists() {
+        std::thread::yield_now();
     }
 }
 
@@ -212,7 +210,7 @@ fn a_cancel_ends_the_hooks_of_the_run_s_end() {
         .answers(turns([]))
         .start();
     let begun = running.workspace().join("begun");
-    until(|| begun.exists());
+    wait_for(&begun);
     running.signal(Signal::TERM);
     let run = running.finish();
     // What the root did is done.

@@ -28,8 +28,14 @@ use crate::messages::RunHook;
 use crate::panics;
 use crate::stop::StopCause;
 
-/// Why a call that hooks were to judge is not carried out.
-struct Held(Answer);
+/// What a call is answered that is not carried out. Boxed, since an answer is large.
+struct Held(Box<Answer>);
+
+impl From<Answer> for Held {
+    fn from(answer: Answer) -> Self {
+        Self(Box::new(answer))
+    }
+}
 
 impl Turns {
     /// Whether an event of this agent has a hook.
@@ -205,7 +211,7 @@ impl Turns {
             ok,
         };
         if let Err(Held(answer)) = self.ask_leave(turn, HookEvent::PreShell, facts(None)).await {
-            return answer;
+            return *answer;
         }
         let outcome = self.start_command(call).await;
         if !self.hooks_at(HookEvent::PostShell) {
@@ -238,7 +244,7 @@ impl Turns {
         });
         let (plan, path) = match settled(planned.await) {
             Ok(planned) => planned,
-            Err(answer) => return answer,
+            Err(Held(answer)) => return *answer,
         };
         let contents: Arc<str> = plan.contents.as_str().into();
         let facts = |ok| Facts::Write {
@@ -247,7 +253,7 @@ impl Turns {
             ok,
         };
         if let Err(Held(answer)) = self.ask_leave(turn, HookEvent::PreWrite, facts(None)).await {
-            return answer;
+            return *answer;
         }
         let applied = self.on_disk(move |_| {
             // What the hooks let pass is this plan; an edit of another text was not seen by them.
@@ -261,7 +267,7 @@ impl Turns {
         });
         let answer = match settled(applied.await) {
             Ok(done) => Answer::of(Ok::<Done, Failure>(done)),
-            Err(answer) => answer,
+            Err(Held(answer)) => *answer,
         };
         let ok = Some(answer.outcome.is_ok());
         self.ask_after(turn, HookEvent::PostWrite, facts(ok), answer)
@@ -272,18 +278,19 @@ impl Turns {
     async fn ask_leave(&mut self, turn: u32, event: HookEvent, facts: Facts) -> Result<(), Held> {
         let refused = |why: &str| Answer::failed(Failure::new(FailureClass::Refused, why));
         let fired = self.fire(Some(turn), event, facts).await;
-        let fired = fired.map_err(|cause| Held(Answer::defect(cause)))?;
+        let fired = fired.map_err(Answer::defect)?;
         self.upkeep.told.extend(fired.told);
         match fired.passage {
             Passage::Open => Ok(()),
-            Passage::Blocked(block) => Err(Held(refused(&block.text))),
-            Passage::Stopped => Err(Held(refused(
-                "the run is stopping; nothing more is carried out",
-            ))),
-            Passage::Failed(why) => Err(Held(Answer {
+            Passage::Blocked(block) => Err(refused(&block.text).into()),
+            Passage::Stopped => {
+                Err(refused("the run is stopping; nothing more is carried out").into())
+            }
+            Passage::Failed(why) => Err(Answer {
                 unjudged: Some(why),
                 ..refused("what checks this call failed; the run is stopping")
-            })),
+            }
+            .into()),
         }
     }
 
@@ -350,11 +357,11 @@ fn unjudged(why: String) -> LoopEnd {
 /// What a blocking thread came to, or the answer of a call it could not be got from.
 fn settled<T>(
     finished: Result<Option<Result<T, Failure>>, tokio::task::JoinError>,
-) -> Result<T, Answer> {
+) -> Result<T, Held> {
     match finished {
         Ok(outcome) => outcome
             .unwrap_or_else(|| Err(tools::halted()))
-            .map_err(Answer::failed),
-        Err(error) => Err(Answer::defect(format!("a file call died: {error}"))),
+            .map_err(|failure| Answer::failed(failure).into()),
+        Err(error) => Err(Answer::defect(format!("a file call died: {error}")).into()),
     }
 }

@@ -248,8 +248,9 @@ mod tests {
             before in prop::collection::vec("[^\n]{0,30}", 0..5),
             code in -200_i32..200,
         ) {
-            let mut output: String = before.iter().map(|line| format!("{line}\n")).collect();
-            output += r#"{"action":"block","reason":"no"}"#;
+            let mut lines = before.clone();
+            lines.push(r#"{"action":"block","reason":"no"}"#.to_owned());
+            let output = lines.join("\n");
             let answer = script(code, &output);
             if code == 0 {
                 prop_assert_eq!(answer, Answer::Block("no".to_owned()));

@@ -262,7 +262,7 @@ impl Run<'_> {
             let wrote = mask.apply(wrote.trim_end());
             if !wrote.is_empty() {
                 let (shown, _) = text::tail(&wrote, SHOWN_CHARS);
-                message += &format!("\n{stream}: {shown}");
+                message.extend(["\n", stream, ": ", shown]);
             }
         }
         let (level, code) = match event {

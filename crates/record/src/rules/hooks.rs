@@ -115,7 +115,8 @@ impl<'a> Agent<'a> {
                 }
             }
             "turn_outcome" => {
-                if self.stays.take().is_some() && line.text("outcome") == "finished" {
+                let stays = self.stays.take().is_some();
+                if stays && line.text("outcome") == "finished" {
                     wrong("the turn finished what a hook had blocked".to_owned());
                 }
             }

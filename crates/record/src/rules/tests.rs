@@ -4,6 +4,7 @@ mod delegation;
 mod good;
 mod held;
 mod persistence;
+mod hooks;
 mod providers;
 mod recorded;
 mod succession;

@@ -85,7 +85,7 @@ impl Guard {
                         return Some(found);
                     }
                     let and = token == Token::End { and: true };
-                    places = self.moved(&words, places, and);
+                    places = moved(&words, places, and);
                     if !words.is_empty() {
                         last = std::mem::take(&mut words);
                     }
@@ -98,41 +98,6 @@ impl Guard {
             }
         }
         None
-    }
-
-    /// Where the next command may run. A `cd` that fails moves nowhere, and what follows it runs
-    /// all the same unless `&&` stands between.
-    fn moved(&self, words: &[Word], places: Places, and: bool) -> Places {
-        let words = bare(words);
-        let Some((first, arguments)) = words.split_first() else {
-            return places;
-        };
-        if !matches!(base(&first.text), "cd" | "pushd" | "popd") {
-            return places;
-        }
-        let target = arguments
-            .iter()
-            .find(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e"));
-        let mut next: Places = Vec::new();
-        for place in &places {
-            let to = match target {
-                Some(word) if word.text != "-" && base(&first.text) != "popd" => {
-                    self.resolve(word, place.as_deref())
-                }
-                _ => None,
-            };
-            if !next.contains(&to) {
-                next.push(to);
-            }
-        }
-        if !and {
-            for place in places {
-                if !next.contains(&place) {
-                    next.push(place);
-                }
-            }
-        }
-        next
     }
 
     fn command(&self, words: &[Word], places: &Places, depth: usize) -> Option<String> {
@@ -243,7 +208,7 @@ impl Guard {
     ) -> Option<String> {
         for word in paths {
             for place in places {
-                match self.resolve(word, place.as_deref()) {
+                match resolve(word, place.as_deref()) {
                     Some(path) if path.starts_with(&self.root) => {}
                     Some(_) => {
                         return Some(format!(
@@ -262,30 +227,65 @@ impl Guard {
         }
         None
     }
+}
 
-    /// The path a word means, without `.` and `..`; `None` where its text does not tell.
-    fn resolve(&self, word: &Word, place: Option<&Path>) -> Option<PathBuf> {
-        let mut text = word.text.as_str();
-        let mut expands = word.expands;
-        for spelled in ["$PWD", "${PWD}"] {
-            if let Some(rest) = text.strip_prefix(spelled)
-                && (rest.is_empty() || rest.starts_with('/'))
-            {
-                text = rest.trim_start_matches('/');
-                expands = text.contains(['$', '`']);
-                break;
+/// Where the next command may run. A `cd` that fails moves nowhere, and what follows it runs
+/// all the same unless `&&` stands between.
+fn moved(words: &[Word], places: Places, and: bool) -> Places {
+    let words = bare(words);
+    let Some((first, arguments)) = words.split_first() else {
+        return places;
+    };
+    if !matches!(base(&first.text), "cd" | "pushd" | "popd") {
+        return places;
+    }
+    let target = arguments
+        .iter()
+        .find(|word| !matches!(word.text.as_str(), "-P" | "-L" | "--" | "-e"));
+    let mut next: Places = Vec::new();
+    for place in &places {
+        let to = match target {
+            Some(word) if word.text != "-" && base(&first.text) != "popd" => {
+                resolve(word, place.as_deref())
+            }
+            _ => None,
+        };
+        if !next.contains(&to) {
+            next.push(to);
+        }
+    }
+    if !and {
+        for place in places {
+            if !next.contains(&place) {
+                next.push(place);
             }
         }
-        // Braces list words, each of which may lead elsewhere.
-        let lists = text.contains('{') && text.contains([',', '.']) && text.contains('}');
-        if expands || lists || text.starts_with('~') {
-            return None;
-        }
-        if text.starts_with('/') {
-            return Some(normal(Path::new(text)));
-        }
-        Some(normal(&place?.join(text)))
     }
+    next
+}
+
+/// The path a word means, without `.` and `..`; `None` where its text does not tell.
+fn resolve(word: &Word, place: Option<&Path>) -> Option<PathBuf> {
+    let mut text = word.text.as_str();
+    let mut expands = word.expands;
+    for spelled in ["$PWD", "${PWD}"] {
+        if let Some(rest) = text.strip_prefix(spelled)
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            text = rest.trim_start_matches('/');
+            expands = text.contains(['$', '`']);
+            break;
+        }
+    }
+    // Braces list words, each of which may lead elsewhere.
+    let lists = text.contains('{') && text.contains([',', '.']) && text.contains('}');
+    if expands || lists || text.starts_with('~') {
+        return None;
+    }
+    if text.starts_with('/') {
+        return Some(normal(Path::new(text)));
+    }
+    Some(normal(&place?.join(text)))
 }
 
 /// A command without what may stand in front of it: keywords, assignments.
