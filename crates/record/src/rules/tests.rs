@@ -3,8 +3,8 @@
 mod delegation;
 mod good;
 mod held;
-mod persistence;
 mod hooks;
+mod persistence;
 mod providers;
 mod recorded;
 mod succession;

@@ -1,9 +1,11 @@
 //! Lineages that go on under a persistent profile, or leave one (03 §4, §5).
 
 use serde_json::json;
-use tests::gateway::{Answer, Request};
+use tests::gateway::{Answer, Gateway, Request};
 use tests::launch::Launch;
 use tests::run::Run;
+
+use crate::windowed::edited;
 
 use super::{
     And, first_of, house, opened, persistent, places, profile, read, spawn, told, turn, who,
@@ -125,9 +127,8 @@ fn one_slot_is_enough_for_lineages_that_change_profiles() {
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
                 ("root", 0) => spawn("keeper", "K").and_spawn("porter", "P").and_wait(),
                 ("K", 0) => become_a("porter"),
-                ("P", 0) => become_a("keeper"),
+                ("P", 0) | ("K" | "P", 2) => become_a("keeper"),
                 ("K" | "P", 1) => become_a("helper"),
-                ("K" | "P", 2) => become_a("keeper"),
                 _ => Answer::finish("Done."),
             },
         )
@@ -143,21 +144,25 @@ fn a_copy_of_a_persistent_agent_queues_for_the_key_and_opens_on_no_desk() {
         .launch(changing(16))
         .file("a.txt", "a\n")
         .file("b.txt", "b\n")
-        .answers(|request: &Request, _| {
-            // A copy's window is its maker's, and its own task stands at the end.
-            if request.text().contains("Copy this.") && request.text().contains("the copy of") {
-                return Answer::finish("Copied.");
-            }
-            match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K1").and_wait(),
-                ("root", 1) => spawn("keeper", "K2").and_wait(),
-                ("K1", 0) => read(json!({ "path": "a.txt" })),
-                ("K2", 0) => Answer::call("fork", json!({ "prompt": "Copy this." }))
-                    .and_read(json!({ "path": "b.txt" })),
-                ("K2", 1) => Answer::call("wait_for_subagents", json!({})),
-                _ => Answer::finish("Done."),
-            }
-        })
+        // A copy goes on from its maker's requests beside it: two go on from one.
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            |request: &Request, _| {
+                // A copy's window is its maker's, and its own task stands at the end.
+                if request.text().contains("Copy this.") && request.text().contains("the copy of") {
+                    return Answer::finish("Copied.");
+                }
+                match (who(request).as_str(), turn(request)) {
+                    ("root", 0) => spawn("keeper", "K1").and_wait(),
+                    ("root", 1) => spawn("keeper", "K2").and_wait(),
+                    ("K1", 0) => read(json!({ "path": "a.txt" })),
+                    ("K2", 0) => Answer::call("fork", json!({ "prompt": "Copy this." }))
+                        .and_read(json!({ "path": "b.txt" })),
+                    ("K2", 1) => Answer::call("wait_for_subagents", json!({})),
+                    _ => Answer::finish("Done."),
+                }
+            },
+        ))
         .run();
     run.ended(0, "completed");
     assert_eq!(opened(&first_of(&run, "K2")).len(), 1);
