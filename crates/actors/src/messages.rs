@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use actix::Message;
+use context::desk::Desk;
 use context::modules::memories::{
     MemoryAnswer, MemoryCall, MemoryError, MemoryPolicy, MemoryState, MemoryStore,
 };
@@ -153,6 +154,26 @@ pub struct Deliver {
     pub text: Arc<str>,
 }
 
+/// An agent of a persistent profile ended by an ending that stands, and this lies open in its
+/// window: it replaces what its profile's last one left. From the agent, before [`Ended`]; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct LeaveDesk {
+    /// The profile.
+    pub profile: Slug,
+    /// What lies open; nothing clears it.
+    pub desk: Desk,
+}
+
+/// Asks what the last agent of a persistent profile left open. From an agent that has its slot and
+/// opens on nothing carried over; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Desk")]
+pub struct FindDesk {
+    /// The profile.
+    pub profile: Slug,
+}
+
 /// One model call was judged. From an agent; one-way.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -265,6 +286,18 @@ pub struct Acquire {
     /// Whether it ran before.
     pub class: Class,
     /// The name that no two agents run under at once, where it has one.
+    pub key: Option<Slug>,
+}
+
+/// Goes on in a slot under another key, or under none. From an agent; ack: the permit, or `None`
+/// where the key is held by another: then the slot is given up with the old key, and whoever asked
+/// queues for both.
+#[derive(Debug, Message)]
+#[rtype(result = "Option<Permit>")]
+pub struct SwapKey {
+    /// The slot.
+    pub permit: Permit,
+    /// The key it is to be held under.
     pub key: Option<Slug>,
 }
 

@@ -15,6 +15,7 @@ use record::mask::Mask;
 use tools::shell::Runner;
 use vocab::ids::ModelId;
 
+use crate::agent::Outfits;
 use crate::clock::RunClock;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) mask: Mask,
     /// The skills that profiles name.
     pub(crate) skills: Library,
+    /// What agents are given alike.
+    pub(crate) outfits: Outfits,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -65,6 +68,7 @@ impl Shared {
             runner,
             mask,
             skills,
+            outfits: Outfits::default(),
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }

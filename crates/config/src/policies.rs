@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use vocab::capability::CapabilityId;
-use vocab::ids::ModelId;
+use vocab::ids::{ModelId, Slug};
 use vocab::knowledge::MemoryLimits;
 
 use crate::capability::Capability;
@@ -181,6 +181,13 @@ impl Profile {
     /// Equal calls in a row that earn a notice; `None` where none is counted (R39).
     pub fn repeat_calls(&self) -> Option<u64> {
         self.repeat_detection.map(|detection| detection.calls)
+    }
+
+    /// The key that its instances take their slots under, one at a time; `None` where any number
+    /// may run (03 §4).
+    pub fn slot_key(&self) -> Option<&Slug> {
+        self.enabled(CapabilityId::AgentPersistence)
+            .then_some(&self.slug)
     }
 
     /// Every model it asks: its own, then the one a handoff names, where that is another.

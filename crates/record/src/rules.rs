@@ -15,6 +15,7 @@ mod delegation;
 mod held;
 mod lean;
 mod line;
+mod persistence;
 mod providers;
 mod reclaimed;
 mod report;
@@ -72,6 +73,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     agent::check(lines, ending, found);
     delegation::check(lines, found);
     succession::check(lines, ending, found);
+    persistence::check(lines, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -132,6 +134,8 @@ mod rule {
     pub(super) const PLACES: &str = "places";
     /// No more agents run at one time than `maxParallel`, and as many as the summary says.
     pub(super) const PARALLEL: &str = "parallel";
+    /// Of a profile with `agent-persistence` no two agents run at one time.
+    pub(super) const EXCLUSIVE: &str = "exclusive";
     /// A child is started by an agent that has not ended, one level below it; a successor is of
     /// the depth of whose place it takes.
     pub(super) const LINEAGE: &str = "lineage";
@@ -193,6 +197,7 @@ mod rule {
         STATUS,
         PLACES,
         PARALLEL,
+        EXCLUSIVE,
         LINEAGE,
         SUCCESSION,
         WAITS,

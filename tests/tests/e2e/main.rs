@@ -36,6 +36,7 @@ mod memories;
 mod memories_linked;
 mod mock;
 mod panics;
+mod persistence;
 mod pictures;
 mod prefix;
 mod provider_cache;

@@ -8,6 +8,7 @@ use context::modules::{Module, ModuleKind};
 use context::prompts::{
     self, ChildLine, ForkNote, MachineLine, ModuleLine, PromptError, SuccessionNote,
 };
+use context::tokens::Measured;
 use context::window::{NewItem, Receiver, Retention};
 use provider::request::Shape;
 use record::event::{AgentTransition, Event, TransitionRow};
@@ -87,15 +88,15 @@ impl Turns {
     }
 
     /// Puts the window that came along under a system prompt of the agent's own. Whether one came.
-    pub(super) fn take_window(&mut self, inheritance: &mut Inheritance, system: &str) -> bool {
+    pub(super) fn take_window(&mut self, inheritance: &mut Inheritance, system: &Measured) -> bool {
         let Some(window) = inheritance.window.take() else {
             return false;
         };
         self.window = window.pass_on(Receiver {
             limit: self.spec.window_limit,
-            toolset: self.surface.toolset.json.get().into(),
+            toolset: self.surface.schemas.clone(),
             shape: Shape::of(&self.spec.profile.model_id),
-            system: system.into(),
+            system: system.clone(),
             demoted: &inheritance.handover.demoted(),
         });
         true

@@ -19,6 +19,7 @@ use vocab::tools::ToolName;
 use vocab::usage::{Cost, Tokens};
 
 use super::LoopEnd;
+use super::file_reads::from_start;
 use super::turns::Turns;
 
 /// What satisfied a compaction, and what a request of its own cost.
@@ -184,9 +185,10 @@ impl Turns {
             picture_room: REQUEST_PICTURES.saturating_sub(self.pinned_picture_bytes()),
             ..self.surface.files
         };
-        let read = self.read_files(call.files.clone(), policy, None).await?;
+        let reads = call.files.iter().map(|path| from_start(path)).collect();
+        let read = self.read_files(reads, policy, None).await?;
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        for (path, outcome) in read {
+        for (tools::ReadFile { path, .. }, outcome) in read {
             match outcome {
                 Ok(file) => {
                     let image = file.images.into_iter().next();

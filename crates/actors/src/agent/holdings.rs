@@ -245,6 +245,26 @@ impl Turns {
         ControlFlow::Continue(())
     }
 
+    /// What others changed while this agent queued is in the block it is about to open: no notice
+    /// tells it again.
+    pub(super) async fn take_known_news(&mut self) -> ControlFlow<LoopEnd> {
+        let Some(memories) = &self.held.memories else {
+            return ControlFlow::Continue(());
+        };
+        if !memories.strategy.in_window() {
+            return ControlFlow::Continue(());
+        }
+        let ask = TakeNews {
+            agent: self.spec.id.clone(),
+            read: None,
+        };
+        let news = reached(memories.link.ask(ask).await)?;
+        if let Some(state) = self.rendered(0, news)?.state {
+            self.links.voice.say(self.held.memory_state(state));
+        }
+        ControlFlow::Continue(())
+    }
+
     /// The pinned blocks, where what they show has changed: memories as the window opens and after
     /// a write of the agent's own (R5), the task list always.
     pub(super) async fn refresh_blocks(&mut self, turn: u32) -> ControlFlow<LoopEnd> {

@@ -11,6 +11,7 @@ use context::prompts::{
     CompactionSection, ExecSection, ForkSection, ManagedSection, ReadFile, RosterLine, Shell,
     SubagentsSection, SystemContext,
 };
+use context::tokens::Measured;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -31,6 +32,8 @@ pub(crate) struct Surface {
     pub(crate) tools: Vec<ToolName>,
     pub(crate) endings: &'static [EndingCall],
     pub(crate) toolset: Arc<Toolset>,
+    /// The same as a window counts it.
+    pub(crate) schemas: Measured,
     pub(crate) files: FilePolicy,
 }
 
@@ -128,10 +131,12 @@ impl Surface {
             .map(|(_, definition)| definition)
             .chain(endings.iter().map(|call| ending_definition(*call)))
             .collect();
+        let toolset = Arc::new(toolset(&definitions));
         Self {
             tools,
             endings,
-            toolset: Arc::new(toolset(&definitions)),
+            schemas: Measured::from(toolset.json.get()),
+            toolset,
             files: FilePolicy {
                 read: profile.read(),
                 attach_images,

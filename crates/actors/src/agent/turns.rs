@@ -10,23 +10,22 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, AutoloadSection, PromptError};
+use context::prompts::{AutoloadSection, PromptError};
+use context::tokens::Measured;
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
-use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
-};
+use record::event::{AgentModules, AgentSpawned, Event, LogLevel, TurnOutcome, TurnTiming};
 use record::journal::AgentRow;
 use tokio::time::Instant;
 use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
-use vocab::tools::ToolName;
 
 use super::arrival::{Inheritance, tell_transition};
 use super::holdings::Held;
+use super::outfits::Outfit;
 use super::seat::Seat;
 use super::succession::Declared;
 use super::surface::{self, Surface};
@@ -34,10 +33,9 @@ use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::delegation::Letter;
-use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
+use crate::messages::{Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
-use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
 use crate::succession::Arrival;
@@ -49,6 +47,8 @@ pub(crate) struct Turns {
     pub(super) shared: Arc<Shared>,
     pub(super) links: Links,
     pub(super) stop: StopWatch,
+    /// What it is given like others.
+    outfit: Arc<Outfit>,
     pub(super) surface: Surface,
     pub(super) window: Window,
     pub(super) held: Held,
@@ -167,21 +167,13 @@ impl Turns {
         seat: Seat,
         arrival: Option<Arrival>,
     ) -> Self {
-        let targets = shared.launch.targets(&spec.profile);
-        let successors = shared.launch.successors(&spec.profile);
-        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets, &successors);
-        let held = Held::open(&spec, &shared, holdings, &offered);
-        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
-        let surface = Surface::resolve(
-            &spec.profile,
-            spec.role,
-            shared.shows_images(&spec.profile.model_id),
-            offered,
-        );
+        let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
             spec.window_limit,
-            surface.toolset.json.get(),
+            surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
@@ -190,6 +182,7 @@ impl Turns {
             shared,
             links,
             stop,
+            outfit,
             surface,
             window,
             held,
@@ -218,6 +211,7 @@ impl Turns {
                 handed_on @ Life::HandedOn => return handed_on,
             },
         };
+        self.leave_desk(&end);
         Life::Over(LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
@@ -236,14 +230,15 @@ impl Turns {
         if let Some(end) = self.cannot_compact() {
             return ControlFlow::Break(end);
         }
+        // Who comes with a slot frees its old key as soon as may be; who may have a desk opens on
+        // the files as they are when it starts.
+        let first = self.seat.is_taken() || self.spec.profile.slot_key().is_some();
+        if first {
+            self.take_place().await;
+        }
         self.open_window(inheritance).await?;
-        if self.seat.is_taken() {
-            // It came with the agent whose place this one takes.
-            let voice = &self.links.voice;
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
-        } else {
-            let slot = self.queue(Class::Start);
-            self.sit_down(slot).await;
+        if !first {
+            self.take_place().await;
         }
         ControlFlow::Continue(())
     }
@@ -339,7 +334,7 @@ impl Turns {
         self.refresh_blocks(turn).await
     }
 
-    fn system_prompt(&self) -> Result<String, PromptError> {
+    fn system_prompt(&self) -> Result<Measured, PromptError> {
         let profile = &self.spec.profile;
         let launch = &self.shared.launch;
         let mut context = self.surface.prompt_context(&self.spec);
@@ -351,15 +346,11 @@ impl Turns {
         context.autoload = autoload.map(|policy| AutoloadSection {
             locked: policy.locked,
         });
-        prompts::system(
-            &context,
-            profile.custom_instructions.as_deref(),
-            profile.system_prompt.as_deref(),
-        )
+        self.outfit.system(&self.spec, context)
     }
 
-    /// The system slot, the task and the files it opens on: turn 0.
-    async fn open_on_task(&mut self, system: String) -> ControlFlow<LoopEnd> {
+    /// The system slot, the task, the files it opens on and its profile's desk: turn 0.
+    async fn open_on_task(&mut self, system: Measured) -> ControlFlow<LoopEnd> {
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
         let task = NewItem::new(
@@ -374,29 +365,8 @@ impl Turns {
             retention: Retention::Pinned,
             ..task
         });
-        self.open_files().await
-    }
-
-    /// Takes a place in the queue for a slot.
-    pub(super) fn queue(&self, class: Class) -> Slot {
-        let ask = Acquire {
-            agent: self.spec.id.clone(),
-            class,
-            key: None,
-        };
-        Slot::ask(&self.links.scheduler, ask)
-    }
-
-    /// Waits for the slot it queues for. Where the run stops first it has none, works no more, and
-    /// its next boundary ends it.
-    pub(super) async fn sit_down(&mut self, slot: Slot) {
-        let voice = &self.links.voice;
-        voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
-        panics::trip("queued");
-        if let Some(permit) = slot.granted().await {
-            self.seat.take(permit);
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
-        }
+        self.open_files().await?;
+        self.open_on_desk().await
     }
 
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {

@@ -152,10 +152,12 @@ impl Supervisor {
         let Some(over) = self.waits.remove(&waiter) else {
             return;
         };
+        let key = self.registry.get(&waiter);
+        let key = key.and_then(|row| row.spec.profile.slot_key().cloned());
         let acquire = Acquire {
             agent: waiter,
             class: Class::Resume,
-            key: None,
+            key,
         };
         let slot = Slot::ask(&self.cast.scheduler.held_by("supervisor"), acquire);
         // A waiter that died takes no slot: the unread permit gives it back.

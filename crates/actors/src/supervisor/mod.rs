@@ -9,6 +9,7 @@
 
 mod ceilings;
 mod delegating;
+mod desks;
 mod lineages;
 mod stores;
 mod succeeding;
@@ -32,8 +33,9 @@ use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, Forget, Join, Keep,
-    Leave, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunStopping, Spawn, Succeed,
+    AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, FindDesk, Forget,
+    Join, Keep, Leave, LeaveDesk, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunStopping, Spawn,
+    Succeed,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -44,6 +46,7 @@ use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
 use delegating::{Began, Waits};
+use desks::Desks;
 use lineages::Lineages;
 pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
@@ -75,6 +78,7 @@ pub struct Supervisor {
     lineages: Lineages,
     waits: Waits,
     stores: Stores,
+    desks: Desks,
     root: AgentSpec,
     run_ended: Option<oneshot::Sender<RunEnd>>,
     shared: Arc<Shared>,
@@ -141,6 +145,7 @@ impl Supervisor {
             ),
             waits: Waits::new(),
             stores: Stores::default(),
+            desks: Desks::default(),
             root: setup.root,
             run_ended: None,
             shared: setup.shared,
@@ -279,8 +284,8 @@ impl Named for Supervisor {
 }
 
 routes!(
-    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
-    Cancel, DeadlineMet
+    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RecordTurn,
+    AddCost, RaiseDefect, LeaveDesk, FindDesk, Ended, Cancel, DeadlineMet
 );
 
 impl Receive<Begin> for Supervisor {

@@ -294,6 +294,7 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AgentManagedContext,
     CapabilityId::AutoloadSpecifications,
     CapabilityId::Subagents,
+    CapabilityId::AgentPersistence,
     CapabilityId::Exec,
     CapabilityId::Fork,
 ];

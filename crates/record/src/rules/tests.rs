@@ -3,6 +3,7 @@
 mod delegation;
 mod good;
 mod held;
+mod persistence;
 mod providers;
 mod recorded;
 
