@@ -6,23 +6,28 @@
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Gate, Reply, Request, Step};
+use tests::gateway::{Answer, Gate, Gateway, Reply, Request, Step, content_text};
 use tests::launch::Launch;
 use tests::run::{Builder, Run};
 
 use crate::families::{And, DELEGATING, profile, start, subagents, task, wait};
 use crate::memories::{memories, tools};
+use crate::windowed::edited;
 
-/// A root with two levels below it at two slots, all of whom write to its memories: at any time
-/// some run, some queue and some wait.
+/// A root with two levels below it at two slots, all of whom write to its memories, the middle one
+/// of agents that copy themselves and become others: at any time some run, some queue and some
+/// wait.
 fn launch() -> Launch {
     let agent = |slug: &str, scope: &str| {
         let mut keeping = memories("markdown");
         keeping["params"]["scope"] = json!(scope);
         let shell = json!({ "id": "shell", "enabled": true, "implementation": "inline",
             "params": { "maxLines": 20, "maxChars": 2000 } });
-        let calls = [tools("markdown"), &["shell"], &DELEGATING].concat();
-        profile(slug, &[keeping, shell, subagents(2)], &calls, &["worker"])
+        let [fork, exec] =
+            ["fork", "exec"].map(|id| json!({ "id": id, "enabled": true, "params": {} }));
+        let calls = [tools("markdown"), &["shell", "fork", "exec"], &DELEGATING].concat();
+        let capabilities = [keeping, shell, subagents(2), fork, exec];
+        profile(slug, &capabilities, &calls, &["worker"])
     };
     Launch::live().limit("maxParallel", 2).set(
         "/capabilitySet/agents",
@@ -42,8 +47,12 @@ fn keep(name: &str) -> Answer {
 fn reply(request: &Request) -> Answer {
     let task = task(request);
     match (task.split(' ').next().unwrap_or_default(), request.turn()) {
-        ("Middle", 0) => keep(&task).and_start("worker", &format!("Leaf of {task}")),
-        ("Middle", 1) => wait(&[]),
+        // A copy has its maker's conversation, and ends at once.
+        ("Middle", 1) if copied(request) => Answer::finish("Copied."),
+        ("Middle", 0) => keep(&task)
+            .and_start("worker", &format!("Leaf of {task}"))
+            .and_call("fork", json!({ "prompt": "End at once." })),
+        ("Middle", 1) => wait(&[]).and_call("exec", json!({ "agent": "worker" })),
         ("Leaf", 0) => Answer::shell("echo here"),
         ("Do", 0) => (1..MIDDLES).fold(start("worker", "Middle 0"), |answer, n| {
             answer.and_start("worker", &format!("Middle {n}"))
@@ -53,10 +62,24 @@ fn reply(request: &Request) -> Answer {
     }
 }
 
+/// Whether a request is a copy's.
+fn copied(request: &Request) -> bool {
+    let messages = request.messages();
+    let mut texts = messages.iter().map(|it| content_text(&it["content"]));
+    texts.any(|text| text.starts_with("Task: you are a copy of"))
+}
+
 fn family() -> Builder {
     Run::builder()
         .launch(launch())
-        .answers(|request: &Request, _| reply(request))
+        .gateway(gateway(|request| reply(request).into()))
+}
+
+/// A copy's conversation opens as its maker's does: no prefix is held against another.
+fn gateway(reply: impl Fn(&Request) -> Reply + Send + 'static) -> Gateway {
+    Gateway::with_checker(Some(edited()), move |request: &Request, _: usize| {
+        reply(request)
+    })
 }
 
 /// How each agent of a run ended, an outcome an agent.
@@ -110,7 +133,10 @@ fn without_a_panic_everybody_completes() {
     let run = family().run();
     run.ended(0, "completed");
     let outcomes = outcomes(&run, "nowhere");
-    assert_eq!(outcomes, vec!["completed"; 1 + 2 * MIDDLES]);
+    let count = |how: &str| outcomes.iter().filter(|it| *it == how).count();
+    // The root; of each below it the copy, the successor and the leaf.
+    assert_eq!(count("completed"), 1 + 3 * MIDDLES);
+    assert_eq!(count("transitioned"), MIDDLES);
     assert_eq!(run.summary()["peakParallel"], 2);
 }
 
@@ -140,6 +166,19 @@ fn an_agent_that_dies_suspended_has_one_outcome() {
 }
 
 #[test]
+fn an_agent_that_dies_opening_or_handing_itself_on_has_one_outcome() {
+    // Of the root, of those it starts, and of copies and successors among those that come later.
+    for passing in [1, 2, 4, 5, 6, 7, 9, 11, 13, 15] {
+        let place = format!("opening@{passing}");
+        let outcomes = dies_of(&place);
+        assert!(outcomes.contains(&"internal_error".to_owned()), "{place}");
+    }
+    for place in ["handed_on@1", "handed_on@3"] {
+        dies_of(place);
+    }
+}
+
+#[test]
 fn an_agent_whose_handler_dies_has_one_outcome() {
     // A handler runs as the run stops: with two agents held at work, some queued, the root waiting.
     for place in ["agent@1", "agent@2", "agent@4"] {
@@ -147,13 +186,13 @@ fn an_agent_whose_handler_dies_has_one_outcome() {
         let running = Run::builder()
             .launch(launch())
             .tripping(place)
-            .answers(move |request: &Request, _| -> Reply {
+            .gateway(gateway(move |request| {
                 let answer = Reply::from(reply(request));
                 if task(request).starts_with("Middle") {
                     return answer.insert(0, Step::Hold(never.clone()));
                 }
                 answer
-            })
+            }))
             .start();
         running.wait_for("the root's wait", |line| line["status"] == "blocked");
         running.signal(Signal::TERM);

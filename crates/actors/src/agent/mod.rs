@@ -238,12 +238,16 @@ impl Agent {
 
     /// Says how the loop ended, to the stream and to the supervisor, and stops.
     fn end(&mut self, end: LoopEnd, context: &mut Context<Self>) {
-        let voice = &self.links.voice;
-        if let Some(error) = &end.error {
-            voice.log(LogLevel::Error, None, error.clone());
+        // A panic may have come behind a succession: only the supervisor knows whose end is told.
+        let told = !end.panicked;
+        if told {
+            let voice = &self.links.voice;
+            if let Some(error) = &end.error {
+                voice.log(LogLevel::Error, None, error.clone());
+            }
+            end.tell(&self.spec, voice);
         }
-        end.tell(&self.spec, voice);
-        if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
+        if told && end.status == EndStatus::InternalError && end.error.is_some() {
             self.links.supervisor.tell(RaiseDefect {
                 agent: Some(self.spec.id.clone()),
                 profile: Some(self.spec.profile.slug.clone()),
@@ -253,7 +257,7 @@ impl Agent {
         self.links.supervisor.tell(Ended {
             agent: self.spec.id.clone(),
             end,
-            told: true,
+            told,
             permit: self.seat.leave(),
         });
         context.stop();

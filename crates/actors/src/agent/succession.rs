@@ -153,7 +153,9 @@ impl Turns {
             estate,
             permit: self.seat.leave(),
         };
-        let returned = match self.links.supervisor.ask(ask).await {
+        let answer = self.links.supervisor.ask(ask).await;
+        panics::trip("handed_on");
+        let returned = match answer {
             Ok(Ok(_)) => return ControlFlow::Break(Life::HandedOn),
             Ok(Err(returned)) => *returned,
             Err(_) => {

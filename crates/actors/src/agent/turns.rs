@@ -222,6 +222,7 @@ impl Turns {
     async fn open(&mut self) -> ControlFlow<LoopEnd> {
         let inheritance = self.announce();
         self.tell_holdings().await?;
+        panics::trip("opening");
         let inheritance = match inheritance.transpose() {
             Ok(inheritance) => inheritance,
             Err(defect) => return ControlFlow::Break(LoopEnd::internal(defect)),

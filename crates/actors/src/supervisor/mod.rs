@@ -186,6 +186,11 @@ impl Supervisor {
         }
     }
 
+    fn panicked(&mut self, agent: &AgentId, end: &LoopEnd) {
+        let text = end.error.clone().unwrap_or_default();
+        self.raise_defect(Some(agent), None, &format!("panicked: {text}"));
+    }
+
     /// What ends an agent and makes the run's result void: its other agents stop as on a cancel
     /// (03 §8; 01 §6.2).
     fn wind_down_after(&mut self, agent: &AgentSpec, end: &LoopEnd) {
@@ -432,6 +437,11 @@ impl Receive<Ended> for Supervisor {
             permit,
         } = message;
         let Some(row) = self.registry.remove(&agent) else {
+            // The end of an agent that handed itself on is told by its successor; a panic of it
+            // behind that is gg's defect all the same.
+            if end.panicked && self.lineages.has_handed_on(&agent) {
+                self.panicked(&agent, &end);
+            }
             return;
         };
         if !told {
@@ -448,8 +458,7 @@ impl Receive<Ended> for Supervisor {
         // Behind whoever goes on by this end: it stands in the queue by now.
         drop(permit);
         if end.panicked {
-            let text = end.error.clone().unwrap_or_default();
-            self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
+            self.panicked(&agent, &end);
         }
         self.wind_down_after(&row.spec, &end);
         if row.spec.lineage == self.root.id {
