@@ -14,6 +14,7 @@ use super::combine::{Combination, Spread};
 use super::plan::{Variable, short, shown};
 use super::table::duration;
 use crate::page::glimpse;
+use crate::svg::{escaped, line};
 
 const WIDTH: f64 = 820.0;
 /// Where the panels stand from left to right.
@@ -305,27 +306,6 @@ fn head(title: &str, height: f64) -> String {
         ),
     );
     svg
-}
-
-fn line(svg: &mut String, element: std::fmt::Arguments<'_>) {
-    writeln!(svg, "{element}").expect("a string takes any text");
-}
-
-/// A text as XML holds it.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // XML has no place for these, escaped or not.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
