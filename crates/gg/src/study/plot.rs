@@ -1,5 +1,6 @@
 //! A study as a picture: makespan and utilisation of the cap over the first varied value, one line
-//! for each combination of the others, medians with whiskers from the least to the most.
+//! for each combination of the others, medians with whiskers from the least to the most;
+//! a dotted line where more stops to help.
 //!
 //! An SVG of its own that needs nothing else, and is readable on light and on dark ground: it takes
 //! its colours from what its reader prefers.
@@ -11,6 +12,7 @@ use std::fmt::Write as _;
 use axis::{Across, Up};
 
 use super::combine::{Combination, Spread};
+use super::knee::Knee;
 use super::plan::{Variable, short, shown};
 use super::table::duration;
 use crate::page::glimpse;
@@ -48,7 +50,12 @@ struct Series<'a> {
 }
 
 /// The picture. `variables` has at least one.
-pub(crate) fn render(title: &str, variables: &[Variable], combinations: &[Combination]) -> String {
+pub(crate) fn render(
+    title: &str,
+    variables: &[Variable],
+    combinations: &[Combination],
+    knees: &[Knee],
+) -> String {
     let Some(first) = variables.first() else {
         return String::new();
     };
@@ -88,6 +95,18 @@ pub(crate) fn render(title: &str, variables: &[Variable], combinations: &[Combin
     ];
     for panel in &panels {
         panel.draw(&mut svg, &across, &series, variables);
+        for knee in knees {
+            let x = across.at(knee.place);
+            line(
+                &mut svg,
+                format_args!(
+                    "<path class=\"axis\" stroke-dasharray=\"2 4\" d=\"M{x:.1} {:.1}v{PANEL:.1}\">\
+                     <title>the knee: {}</title></path>",
+                    panel.top,
+                    escaped(&shown(&knee.value)),
+                ),
+            );
+        }
     }
     let below = 2.0 * STEP + 24.0;
     line(
@@ -340,7 +359,7 @@ mod tests {
     #[test]
     fn every_result_is_a_point_of_both_panels_within_the_picture() {
         let (variables, combinations) = combinations();
-        let svg = render("a study", &variables, &combinations);
+        let svg = render("a study", &variables, &combinations, &[]);
         check_tags(&svg);
         let with_result = combinations.iter().filter(|it| it.runs > 0).count();
         assert_eq!(svg.matches("<g><title>").count(), 2 * with_result);
@@ -356,7 +375,7 @@ mod tests {
     #[test]
     fn axes_have_their_units_and_a_longer_makespan_stands_higher() {
         let (variables, combinations) = combinations();
-        let svg = render("a study", &variables, &combinations);
+        let svg = render("a study", &variables, &combinations, &[]);
         for said in [
             "makespan (s)",
             "utilisation of the cap (%)",
@@ -381,7 +400,7 @@ mod tests {
                 *value = odd.clone();
             }
         }
-        let svg = render("<&>", &variables, &combinations);
+        let svg = render("<&>", &variables, &combinations, &[]);
         check_tags(&svg);
         assert!(svg.contains("a&lt;b&gt;&amp;&quot;c"), "{svg}");
     }
@@ -389,7 +408,7 @@ mod tests {
     #[test]
     fn a_study_without_a_result_is_two_empty_panels() {
         let (variables, _) = combinations();
-        let svg = render("a study", &variables, &[]);
+        let svg = render("a study", &variables, &[], &[]);
         check_tags(&svg);
         assert_eq!(svg.matches("<circle").count(), 0);
     }
