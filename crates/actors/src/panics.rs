@@ -57,11 +57,11 @@ fn describe(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Runs a future to its end, or to its panic: the panic's text where it raised one. Net 1.
-pub async fn outlive<T>(life: impl Future<Output = T>) -> Result<T, String> {
+pub fn outlive<T>(life: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    // No async function: it would hold the future twice, as its argument and as what it awaits.
     AssertUnwindSafe(life)
         .catch_unwind()
-        .await
-        .map_err(|_| last())
+        .map(|ended| ended.map_err(|_| last()))
 }
 
 /// Reports the death of the actor that holds it, if it dies unwinding.

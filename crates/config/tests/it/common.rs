@@ -12,6 +12,8 @@ pub(crate) const MOCK: &str = include_str!("../../../../examples/mock-session.js
 pub(crate) const HOOKED: &str = include_str!("../../../../examples/hooked-session.json");
 /// The example on a live model.
 pub(crate) const LIVE: &str = include_str!("../../../../examples/live-session.json");
+/// The example of a family, on a mock model.
+pub(crate) const FAN_OUT: &str = include_str!("../../../../examples/fan-out.json");
 
 /// The repository's folder.
 pub(crate) fn repository() -> PathBuf {
