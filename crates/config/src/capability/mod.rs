@@ -294,6 +294,7 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AgentManagedContext,
     CapabilityId::AutoloadSpecifications,
     CapabilityId::Subagents,
+    CapabilityId::Fsm,
 ];
 
 /// Refuses a capability that is on but not built.
