@@ -186,6 +186,7 @@ impl Profile {
             memories: self.memories().map(|memories| memories.strategy),
             skills: false,
             targets: &[],
+            exits: &[],
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod agents;
 mod held;
+mod machine;
 mod provider;
 mod reclaimed;
 
@@ -29,6 +30,7 @@ pub use held::{
     ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
     SkillsState, TaskRow, TaskStatus, TasksState,
 };
+pub use machine::FsmState;
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
 
@@ -67,6 +69,8 @@ pub enum Event {
     AgentStatus(AgentStatus),
     /// It wrote to an agent it started.
     AgentMessage(AgentMessage),
+    /// The state of a machine it stands in, where it stands in one.
+    FsmState(FsmState),
     /// Its six modules, once.
     AgentModules(AgentModules),
     /// What it is offered, once.

@@ -15,6 +15,7 @@ mod delegation;
 mod held;
 mod lean;
 mod line;
+mod machine;
 mod providers;
 mod reclaimed;
 mod report;
@@ -70,6 +71,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
     delegation::check(lines, found);
+    machine::check(lines, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -137,6 +139,9 @@ mod rule {
     pub(super) const WAITS: &str = "waits";
     /// A message is to a child of whoever writes it.
     pub(super) const MESSAGES: &str = "messages";
+    /// Whoever is in a machine stands in a state of its table, came there by the entry or along an
+    /// edge that the agent before chose, and was handed what that edge names.
+    pub(super) const MACHINE: &str = "machine";
     /// A message is logged once, before the first prompt that names it.
     pub(super) const POOL: &str = "pool";
     /// The events of a turn stand in their order; turns are numbered without a gap.
@@ -190,6 +195,7 @@ mod rule {
         LINEAGE,
         WAITS,
         MESSAGES,
+        MACHINE,
         POOL,
         TURN_ORDER,
         TURN_CLOSED,

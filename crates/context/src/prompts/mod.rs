@@ -10,6 +10,7 @@
 mod context;
 mod delegation;
 mod knowledge;
+mod machine;
 mod template;
 mod window;
 
@@ -23,6 +24,7 @@ pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
 };
+pub use machine::{ExitLine, MachineSection};
 use template::templates;
 pub use window::{
     BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
