@@ -20,6 +20,7 @@ pub mod launch;
 pub mod link;
 #[cfg(test)]
 mod linked;
+pub mod machine;
 pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod shared;
 pub mod signals;
 pub mod skills;
 pub mod stop;
+pub mod succession;
 pub mod supervisor;
 pub mod telemetry;
 mod workspace;

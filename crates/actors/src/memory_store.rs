@@ -12,14 +12,15 @@ pub(crate) mod second;
 mod tests;
 
 use actix::{Actor, AsyncContext, Context, MessageResult};
-use context::modules::memories::{self, MemoryError, MemoryPolicy};
+use context::modules::Module;
+use context::modules::memories::{self, MemoryError};
 use context::prompts::PromptError;
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, Routed, SHARED_MAILBOX, routes};
 use crate::messages::{
-    Attach, CallMemories, CarriedOut, DescribeMemories, Forget, MemoryNews, RaiseDefect,
-    ShowMemories, TakeNews,
+    Attach, CallMemories, CarriedOut, CopyMemories, DescribeMemories, Forget, HandOver, MemoryNews,
+    RaiseDefect, ShowMemories, TakeNews,
 };
 use crate::panics::{self, DeathWatch};
 use crate::supervisor::Supervisor;
@@ -33,10 +34,11 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Starts an empty store without holders. It lives as long as somebody has a link to it.
+    /// Starts a store without holders, on what a notebook holds. It lives as long as somebody has a
+    /// link to it.
     pub(crate) fn start(
         id: &str,
-        policy: MemoryPolicy,
+        notebook: memories::MemoryStore,
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Link<Self> {
@@ -55,7 +57,7 @@ impl MemoryStore {
         });
         context.run(Self {
             name,
-            notebook: memories::MemoryStore::new(policy),
+            notebook,
             _death: death,
         });
         link
@@ -73,7 +75,8 @@ impl Named for MemoryStore {
 }
 
 routes!(
-    MemoryStore: Attach, CallMemories, DescribeMemories, Forget, ShowMemories, TakeNews
+    MemoryStore: Attach, CallMemories, CopyMemories, DescribeMemories, Forget, HandOver,
+    ShowMemories, TakeNews
 );
 
 impl Receive<Attach> for MemoryStore {
@@ -89,6 +92,30 @@ impl Receive<Forget> for MemoryStore {
 
     fn receive(&mut self, Forget { agent }: Forget, _: &mut Context<Self>) {
         self.notebook.detach(&agent);
+    }
+}
+
+impl Receive<HandOver> for MemoryStore {
+    type Reply = ();
+
+    fn receive(&mut self, message: HandOver, _: &mut Context<Self>) {
+        let HandOver {
+            from,
+            to,
+            writable,
+            policy,
+        } = message;
+        self.notebook.succeed(&from, to, writable);
+        // Who comes keeps memories in the same way: others are not handed over.
+        let _ = self.notebook.rebind(&policy);
+    }
+}
+
+impl Receive<CopyMemories> for MemoryStore {
+    type Reply = MessageResult<Routed<CopyMemories>>;
+
+    fn receive(&mut self, _: CopyMemories, _: &mut Context<Self>) -> Self::Reply {
+        MessageResult(self.notebook.copy())
     }
 }
 

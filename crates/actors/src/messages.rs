@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use actix::Message;
-use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryError, MemoryState};
+use context::modules::memories::{
+    MemoryAnswer, MemoryCall, MemoryError, MemoryPolicy, MemoryState, MemoryStore,
+};
 use context::prompts::PromptError;
 use provider::call::LoopAborts;
 use provider::reply::Reply;
@@ -24,6 +26,7 @@ use crate::delegation::{Letter, ReturnValue};
 use crate::provider_client::{CallFailure, CallSettings};
 use crate::scheduler::{Class, Permit, Slot};
 use crate::stop::{StopCause, StopWatch};
+use crate::succession::{Estate, Returned, Succession};
 use crate::supervisor::{MessageRefusal, SpawnRefusal, Verdict, WaitRefusal};
 
 /// Asks whether the agent may make its next model call. From an agent; ack.
@@ -57,6 +60,51 @@ pub struct Spawn {
     pub target: Slug,
     /// The child's whole task.
     pub prompt: Arc<str>,
+}
+
+/// Hands its place on, with everything it holds. From an agent between two turns; ack: who takes
+/// it, and runs by itself from then on, or what was moved and why nobody does. The sender then
+/// stops without an ending.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<AgentId, Box<Returned>>")]
+pub struct Succeed {
+    /// Who asks.
+    pub agent: AgentId,
+    /// How.
+    pub kind: Succession,
+    /// The profile of whoever comes.
+    pub target: Slug,
+    /// What it is left to do.
+    pub note: Option<Arc<str>>,
+    /// What moves.
+    pub estate: Estate,
+    /// The slot, which moves too.
+    pub permit: Option<Permit>,
+}
+
+/// Promises a copy. From an agent in its turn; ack: the id the copy will have.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<AgentId, SpawnRefusal>")]
+pub struct ReserveFork {
+    /// Who asks.
+    pub agent: AgentId,
+}
+
+/// Makes a promised copy. From an agent as its turn closes; later: the copy is there, and has said
+/// so.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), SpawnRefusal>")]
+pub struct CommitFork {
+    /// Who asks.
+    pub agent: AgentId,
+    /// The promised id.
+    pub id: AgentId,
+    /// Copies of what the asker holds.
+    pub estate: Estate,
+    /// What the copy is to do.
+    pub prompt: Arc<str>,
+    /// The turn that closes.
+    pub turn: u32,
 }
 
 /// Asks for the return values of children; of every child not collected yet where none is named.
@@ -289,6 +337,26 @@ pub struct Attach {
     /// Whether it may write.
     pub writable: bool,
 }
+
+/// A holder takes another's place: it is told what that one was not yet, and caps are its own
+/// where it holds the store alone. From the supervisor, before it starts; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct HandOver {
+    /// Who held it.
+    pub from: AgentId,
+    /// Who holds it now.
+    pub to: AgentId,
+    /// Whether that one may write.
+    pub writable: bool,
+    /// What its profile says of memories.
+    pub policy: MemoryPolicy,
+}
+
+/// Asks for a copy of the store. From a holder that makes a copy of itself; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "MemoryStore")]
+pub struct CopyMemories;
 
 /// Carries out a call on memories. From a holder; ack.
 #[derive(Debug, Message)]

@@ -171,7 +171,15 @@ impl Profile {
                 compaction.strategy == CompactionStrategy::SelfCompaction
             }),
             // Nobody to put to work, nobody to wait for.
-            Some(CapabilityId::Subagents) => !self.spawns().is_empty(),
+            Some(CapabilityId::Subagents) => {
+                let forks = tool != ToolName::SpawnSubagent && self.forks();
+                self.enabled(CapabilityId::Subagents) && (forks || !self.spawns().is_empty())
+            }
+            // A copy that nobody could collect.
+            Some(CapabilityId::Fork) => {
+                self.enabled(CapabilityId::Fork) && self.enabled(CapabilityId::Subagents)
+            }
+            Some(CapabilityId::Exec) => !self.successors().is_empty(),
             Some(id) => self.enabled(id),
         }
     }
@@ -185,8 +193,7 @@ impl Profile {
             tasks: self.tasks().map(|tasks| tasks.mode),
             memories: self.memories().map(|memories| memories.strategy),
             skills: false,
-            targets: &[],
-            exits: &[],
+            ..Variants::default()
         }
     }
 }

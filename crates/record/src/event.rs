@@ -9,6 +9,7 @@ mod held;
 mod machine;
 mod provider;
 mod reclaimed;
+mod succession;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use held::{
 pub use machine::FsmState;
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
+pub use succession::{AgentTransition, TransitionKind, TransitionRow};
 
 /// One event on its way to the stream, before the writer gives it its `seq`.
 #[derive(Clone, Debug)]
@@ -71,6 +73,8 @@ pub enum Event {
     AgentMessage(AgentMessage),
     /// The state of a machine it stands in, where it stands in one.
     FsmState(FsmState),
+    /// Another comes of it: its successor, or a copy of it.
+    AgentTransition(Box<AgentTransition>),
     /// Its six modules, once.
     AgentModules(AgentModules),
     /// What it is offered, once.

@@ -52,6 +52,12 @@ pub struct Summary {
     pub peak_parallel: u64,
     /// Agents that another one started.
     pub spawns: u64,
+    /// Copies that agents made of themselves.
+    pub forks: u64,
+    /// Agents that became another by a call.
+    pub execs: u64,
+    /// Agents that became the next of their machine.
+    pub fsm_transitions: u64,
     /// Exchanges with a model that brought a reply.
     pub model_calls: u64,
     /// Their duration, retries and backoff included.

@@ -25,7 +25,9 @@ pub(super) struct Worked<'a> {
 }
 
 impl Turns {
-    /// Closes a turn that was answered and worked off.
+    /// Closes a turn that was answered and worked off: compaction, then copies, each of the window
+    /// as it stands then, then the ending, else the succession, which follows the turn, else the
+    /// next turn (03 §5.1).
     pub(super) async fn close_turn(
         &mut self,
         turn: u32,
@@ -37,18 +39,19 @@ impl Turns {
             ending,
             size,
         } = worked;
-        if ending.is_some() {
-            return self.close(turn, ending, size);
-        }
-        let repeats = self.tell_repeats(turn)?;
+        let ends = ending.is_some();
+        let repeats = if ends {
+            false
+        } else {
+            self.tell_repeats(turn)?
+        };
         let closed = match &mut self.upkeep.compaction {
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
         let mut relief = Relief::Relieved;
+        let mut restated = false;
         match closed {
-            Close::Nothing if calls.is_empty() => return self.no_call(turn, size),
-            Close::Nothing => {}
             Close::Apply(answer) => {
                 let summarized = Summarized {
                     answer,
@@ -58,7 +61,8 @@ impl Turns {
                 };
                 relief = self.compact_on(turn, summarized).await?;
             }
-            Close::Restate(missing) => {
+            // A session can end whatever is asked of it.
+            Close::Restate(missing) if !ends => {
                 let again = self
                     .upkeep
                     .compaction
@@ -66,8 +70,20 @@ impl Turns {
                     .map_or(Ok(String::new()), |it| it.restatement(missing));
                 let again = self.rendered(turn, again)?;
                 self.notice(turn, again);
-                return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
+                restated = true;
             }
+            Close::Nothing if calls.is_empty() && !ends => return self.no_call(turn, size),
+            Close::Nothing | Close::Restate(_) => {}
+        }
+        self.make_copies(turn).await?;
+        if let Some(ending) = ending {
+            // The succession is kept until here: an ending that stands beats it, and one that is
+            // blocked drops it.
+            self.declared.succession = None;
+            return self.close(turn, Some(ending), size);
+        }
+        if restated {
+            return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
         }
         if let Relief::Failed(why) = relief {
             self.answered += 1;

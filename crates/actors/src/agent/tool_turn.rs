@@ -216,8 +216,13 @@ impl Turns {
         {
             return self.window_call(turn, tool, arguments);
         }
-        if tool.capability() == Some(CapabilityId::Subagents) {
+        if let Some(CapabilityId::Subagents | CapabilityId::Exec | CapabilityId::Fork) =
+            tool.capability()
+        {
             return self.delegate(turn, tool, arguments).await;
+        }
+        if tool == ToolName::TransitionState {
+            return self.transition(arguments);
         }
         if is_of_a_module(tool) {
             return self.call_module(tool, arguments).await;

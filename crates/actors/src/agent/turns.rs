@@ -15,8 +15,7 @@ use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
 use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, Origin, TurnOutcome,
-    TurnTiming,
+    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, TurnOutcome, TurnTiming,
 };
 use record::journal::AgentRow;
 use tokio::time::Instant;
@@ -26,19 +25,24 @@ use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
 use vocab::tools::ToolName;
 
+use super::arrival::{Inheritance, tell_transition};
 use super::holdings::Held;
+use super::machine::fsm_state;
 use super::seat::Seat;
+use super::succession::Declared;
 use super::surface::{self, Surface};
 use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
 use crate::clock::millis;
 use crate::delegation::Letter;
+use crate::machine::Position;
 use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
 use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
+use crate::succession::Arrival;
 use crate::supervisor::{Holdings, Verdict};
 
 /// An agent at work: everything its loop holds exclusively.
@@ -72,6 +76,18 @@ pub(crate) struct Turns {
     pub(super) seat: Seat,
     /// What was written to it and does not stand in the window yet.
     pub(super) letters: Vec<Letter>,
+    /// What its turn declared, to be carried out as it closes.
+    pub(super) declared: Declared,
+    /// Of whom it comes, until it has opened.
+    arrival: Option<Arrival>,
+}
+
+/// How the life of an incarnation ended.
+pub(super) enum Life {
+    /// Its loop ended, and its lineage with it.
+    Over(LoopEnd),
+    /// Another goes on in its place.
+    HandedOn,
 }
 
 /// One turn's clock: start, dispatch, answer.
@@ -151,9 +167,18 @@ impl Turns {
         links: Links,
         stop: StopWatch,
         seat: Seat,
+        arrival: Option<Arrival>,
     ) -> Self {
         let targets = shared.launch.targets(&spec.profile);
-        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets);
+        let exits = spec.position.as_ref().map(Position::exits);
+        // Whoever stands in a state leaves it by the machine alone.
+        let successors = match exits {
+            Some(_) => Vec::new(),
+            None => shared.launch.successors(&spec.profile),
+        };
+        let exits = exits.unwrap_or_default();
+        let roster = &holdings.roster;
+        let mut offered = surface::granted(&spec.profile, roster, &targets, &successors, &exits);
         let held = Held::open(&spec, &shared, holdings, &offered);
         offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
         let surface = Surface::resolve(
@@ -188,55 +213,75 @@ impl Turns {
             framed: Cursor::default(),
             seat,
             letters: Vec::new(),
+            declared: Declared::default(),
+            arrival,
         }
     }
 
     /// Lives the whole life of the incarnation.
-    pub(super) async fn live(mut self) -> LoopEnd {
-        self.announce();
-        if let ControlFlow::Break(end) = self.tell_holdings().await {
-            return end;
-        }
-        if let Some(end) = self.cannot_compact() {
-            return end;
-        }
-        if let Err(error) = self.open_window() {
-            return LoopEnd {
-                error: Some(format!("the system prompt does not render: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            };
-        }
-        if let ControlFlow::Break(end) = self.open_files().await {
-            return end;
-        }
-        if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
-            return end;
-        }
-        let slot = self.queue(Class::Start);
-        self.sit_down(slot).await;
-        let end = loop {
-            match self.turn().await {
-                ControlFlow::Continue(()) => {}
-                ControlFlow::Break(end) => break end,
-            }
+    pub(super) async fn live(mut self) -> Life {
+        let end = match self.open().await {
+            ControlFlow::Break(end) => end,
+            ControlFlow::Continue(()) => match self.turn_after_turn().await {
+                Life::Over(end) => end,
+                handed_on @ Life::HandedOn => return handed_on,
+            },
         };
-        LoopEnd {
+        Life::Over(LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
+        })
+    }
+
+    /// Says what it is, fills its window and takes its slot.
+    async fn open(&mut self) -> ControlFlow<LoopEnd> {
+        let inheritance = self.announce();
+        self.tell_holdings().await?;
+        let inheritance = match inheritance.transpose() {
+            Ok(inheritance) => inheritance,
+            Err(defect) => return ControlFlow::Break(LoopEnd::internal(defect)),
+        };
+        if let Some(end) = self.cannot_compact() {
+            return ControlFlow::Break(end);
+        }
+        self.open_window(inheritance).await?;
+        if self.seat.is_taken() {
+            // It came with the agent whose place this one takes.
+            let voice = &self.links.voice;
+            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
+        } else {
+            let slot = self.queue(Class::Start);
+            self.sit_down(slot).await;
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn turn_after_turn(&mut self) -> Life {
+        loop {
+            if let ControlFlow::Break(end) = self.turn().await {
+                return Life::Over(end);
+            }
+            // The turn has told all of itself: nothing stands between it and whoever goes on.
+            if let Some(successor) = self.declared.succession.take()
+                && let ControlFlow::Break(life) = self.hand_on(successor).await
+            {
+                return life;
+            }
         }
     }
 
-    /// The events an incarnation opens with (06 §1, rule 2).
-    fn announce(&mut self) {
+    /// The events an incarnation opens with (06 §1, rule 2); what it has taken over.
+    fn announce(&mut self) -> Option<Result<Inheritance, String>> {
+        let arrival = self.arrival.take();
+        if let Some(arrival) = &arrival {
+            tell_transition(arrival, &self.links.voice);
+        }
         let spec = &self.spec;
         let voice = &self.links.voice;
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
             brief: Arc::clone(&spec.brief),
             cwd: spec.cwd.display().to_string(),
-            parent_id: match &spec.origin {
-                Origin::Root => None,
-                Origin::Spawn { parent, .. } => Some(parent.clone()),
-            },
+            parent_id: spec.origin.parent().cloned(),
             profile_id: spec.profile.slug.clone(),
             profile_name: spec.profile.name.clone(),
             origin: spec.origin.clone(),
@@ -245,6 +290,9 @@ impl Turns {
             model_id: spec.profile.model_id.clone(),
             window_limit: spec.window_limit,
         })));
+        if let Some(position) = &spec.position {
+            voice.say(fsm_state(position));
+        }
         voice.say(Event::AgentModules(AgentModules {
             modules: self
                 .held
@@ -257,26 +305,75 @@ impl Turns {
         voice
             .telemetry
             .tell(crate::messages::KeepAgent(journal_row(spec, None)));
+        let Arrival {
+            handover,
+            estate,
+            opening,
+            permit: _,
+            farewell,
+            announced,
+        } = arrival?;
+        // Whoever handed itself on has ended, before this one runs in its slot.
+        if let Some(farewell) = farewell {
+            farewell.tell();
+        }
+        if let Some(announced) = announced {
+            // Its maker may have died meanwhile.
+            announced.send(()).ok();
+        }
+        Some(self.inherit(handover, estate, opening))
     }
 
-    /// The system slot and the task: turn 0.
-    fn open_window(&mut self) -> Result<(), PromptError> {
+    /// The system slot, then the task and what it opens on, or the window that came along.
+    async fn open_window(&mut self, inheritance: Option<Inheritance>) -> ControlFlow<LoopEnd> {
+        let system = match self.system_prompt() {
+            Ok(system) => system,
+            Err(error) => {
+                return ControlFlow::Break(LoopEnd::internal(format!(
+                    "the system prompt does not render: {error}"
+                )));
+            }
+        };
+        let Some(mut inheritance) = inheritance else {
+            self.open_on_task(system).await?;
+            return self.refresh_blocks(0).await;
+        };
+        if !self.take_window(&mut inheritance, &system) {
+            self.open_on_task(system).await?;
+        }
+        let turn = self.turn_number();
+        self.refresh_blocks(turn).await?;
+        // Last, whatever else it opens on: what it is to do now.
+        if let Err(error) = self.tell_arrival(&inheritance) {
+            return ControlFlow::Break(LoopEnd::internal(format!(
+                "a text of gg's own does not render: {error}"
+            )));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn system_prompt(&self) -> Result<String, PromptError> {
         let profile = &self.spec.profile;
+        let launch = &self.shared.launch;
         let mut context = self.surface.prompt_context(&self.spec);
-        context.subagents = self.surface.subagents(&self.shared.launch.targets(profile));
+        self.surface.describe_others(&mut context, launch, profile);
+        context.machine = self.surface.machine(self.spec.position.as_ref());
         let tools = &self.surface.tools;
-        self.held
-            .describe(&mut context, profile, &self.shared.launch, tools);
-        let opens = !self.shared.launch.spec_files.is_empty();
+        self.held.describe(&mut context, profile, launch, tools);
+        let opens = !launch.spec_files.is_empty();
         let autoload = profile.autoload().filter(|_| opens);
         context.autoload = autoload.map(|policy| AutoloadSection {
             locked: policy.locked,
         });
-        let system = prompts::system(
+        prompts::system(
             &context,
             profile.custom_instructions.as_deref(),
             profile.system_prompt.as_deref(),
-        )?;
+        )
+    }
+
+    /// The system slot, the task and the files it opens on: turn 0.
+    async fn open_on_task(&mut self, system: String) -> ControlFlow<LoopEnd> {
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
         let task = NewItem::new(
@@ -291,7 +388,7 @@ impl Turns {
             retention: Retention::Pinned,
             ..task
         });
-        Ok(())
+        self.open_files().await
     }
 
     /// Takes a place in the queue for a slot.
@@ -480,7 +577,7 @@ impl Turns {
     }
 
     /// The number of the turn being made.
-    fn turn_number(&self) -> u32 {
+    pub(super) fn turn_number(&self) -> u32 {
         u32::try_from(self.answered + 1).unwrap_or(u32::MAX)
     }
 }

@@ -12,6 +12,16 @@ pub(crate) fn spawned(id: &AgentId, agent: &Slug) -> String {
     format!("`{id}` ({agent}) started; it works by itself from here")
 }
 
+/// A copy is promised.
+pub(crate) fn forked(id: &AgentId) -> String {
+    format!("`{id}` will start as a copy of you when this turn ends; wait for it from the next on")
+}
+
+/// A succession stands.
+pub(crate) fn becoming(agent: &Slug) -> String {
+    format!("you become `{agent}` when this turn ends")
+}
+
 /// A message was accepted.
 pub(crate) fn delivered(id: &AgentId) -> String {
     format!("`{id}` finds the message before its next turn")
@@ -92,6 +102,18 @@ impl From<WaitRefusal> for Failure {
                 if ids.len() == 1 { "is" } else { "are" },
                 known(&children)
             )),
+            WaitRefusal::NotYet { ids } => Self::new(
+                FailureClass::Refused,
+                format!(
+                    "{} {} when this turn ends; wait from the next on",
+                    listed(&ids),
+                    if ids.len() == 1 {
+                        "is a copy of you that starts"
+                    } else {
+                        "are copies of you that start"
+                    },
+                ),
+            ),
             WaitRefusal::Stopping => Self::new(
                 FailureClass::Refused,
                 "the run is stopping; nobody is waited for",
@@ -107,6 +129,10 @@ impl From<MessageRefusal> for Failure {
                 "`{id}` is no agent you started; {}",
                 known(&children)
             )),
+            MessageRefusal::NotYet { id } => Self::new(
+                FailureClass::Refused,
+                format!("`{id}` is a copy of you that starts when this turn ends"),
+            ),
             MessageRefusal::Ended { id, status } => Self::new(
                 FailureClass::Refused,
                 format!("`{id}` has ended, {status}; it reads no more"),

@@ -11,6 +11,7 @@ mod ceilings;
 mod delegating;
 mod lineages;
 mod stores;
+mod succeeding;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,8 @@ use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, DeadlineMet, Deliver, Ended, Forget, Join, Keep, Leave,
-    RaiseDefect, RecordTurn, RunEnd, RunStopping, Spawn,
+    AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, Forget, Join, Keep,
+    Leave, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunStopping, Spawn, Succeed,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -42,7 +43,7 @@ use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
-use delegating::Waits;
+use delegating::{Began, Waits};
 use lineages::Lineages;
 pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
@@ -88,8 +89,10 @@ pub struct Supervisor {
 struct Row {
     spec: AgentSpec,
     link: Link<Agent>,
-    /// Whose memories it holds.
-    memories: Option<RosterRow>,
+    /// The modules it holds.
+    roster: Vec<RosterRow>,
+    /// How its lineage began.
+    began: Began,
 }
 
 /// What a supervisor is made of.
@@ -176,14 +179,14 @@ impl Supervisor {
 
     /// What ends an agent and makes the run's result void: its other agents stop as on a cancel
     /// (03 §8; 01 §6.2).
-    fn wind_down_after(&mut self, agent: &AgentId, end: &LoopEnd) {
+    fn wind_down_after(&mut self, agent: &AgentSpec, end: &LoopEnd) {
         let void = [
             EndStatus::ModelError,
             EndStatus::AuthError,
             EndStatus::CompactionFailed,
             EndStatus::HookError,
         ];
-        let failed = *agent == self.root.id && void.contains(&end.status);
+        let failed = agent.lineage == self.root.id && void.contains(&end.status);
         let (code, why) = match (end.mismatch, failed) {
             (true, _) => ("provider_mismatch", "another provider answered"),
             (_, true) => ("root_failed", "the first agent failed"),
@@ -196,6 +199,19 @@ impl Supervisor {
         let text = format!("{why}: the other agents stop");
         self.voice.log(LogLevel::Warn, Some(code), text);
         self.broadcast(StopCause::Canceled);
+    }
+
+    /// Whatever is kept of an agent elsewhere, now that it is gone.
+    fn forget(&mut self, agent: &AgentId) {
+        let forget = Forget {
+            agent: agent.clone(),
+        };
+        for client in self.cast.clients.values() {
+            client.held_by("supervisor").tell(forget.clone());
+        }
+        self.cast.scheduler.held_by("supervisor").tell(forget);
+        self.stores.forget(agent);
+        self.ceilings.forget(agent);
     }
 
     /// Net 3: an agent whose mailbox is closed and whose end nobody reported is gone. What it
@@ -263,7 +279,7 @@ impl Named for Supervisor {
 }
 
 routes!(
-    Supervisor: Begin, Boundary, Spawn, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
+    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
     Cancel, DeadlineMet
 );
 
@@ -411,15 +427,7 @@ impl Receive<Ended> for Supervisor {
         }
         self.any_breach |= end.breach.is_some();
         self.mismatch |= end.mismatch;
-        let forget = Forget {
-            agent: agent.clone(),
-        };
-        for client in self.cast.clients.values() {
-            client.held_by("supervisor").tell(forget.clone());
-        }
-        self.cast.scheduler.held_by("supervisor").tell(forget);
-        self.stores.forget(&agent);
-        self.ceilings.forget(&agent);
+        self.forget(&agent);
         self.depart(&row.spec, &end);
         // Behind whoever goes on by this end: it stands in the queue by now.
         drop(permit);
@@ -427,8 +435,8 @@ impl Receive<Ended> for Supervisor {
             let text = end.error.clone().unwrap_or_default();
             self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
         }
-        self.wind_down_after(&agent, &end);
-        if agent == self.root.id {
+        self.wind_down_after(&row.spec, &end);
+        if row.spec.lineage == self.root.id {
             self.root_end = Some(end);
         }
         self.settle();

@@ -294,6 +294,8 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AgentManagedContext,
     CapabilityId::AutoloadSpecifications,
     CapabilityId::Subagents,
+    CapabilityId::Exec,
+    CapabilityId::Fork,
     CapabilityId::Fsm,
 ];
 

@@ -10,6 +10,7 @@ use vocab::tools::EndingCall;
 use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
 use super::machine::MachineSection;
+use super::succession::{ExecSection, ForkSection};
 
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
@@ -51,6 +52,10 @@ pub struct SystemContext {
     pub subagents: Option<SubagentsSection>,
     /// The state of a machine it stands in, where there is a way out of it.
     pub machine: Option<MachineSection>,
+    /// Copying itself, where it can.
+    pub fork: Option<ForkSection>,
+    /// Becoming another agent, where it can.
+    pub exec: Option<ExecSection>,
 }
 
 impl SystemContext {
@@ -74,6 +79,8 @@ impl SystemContext {
             skills: None,
             subagents: None,
             machine: None,
+            fork: None,
+            exec: None,
         }
     }
 }

@@ -11,6 +11,7 @@ mod context;
 mod delegation;
 mod knowledge;
 mod machine;
+mod succession;
 mod template;
 mod window;
 
@@ -25,6 +26,10 @@ pub use knowledge::{
     task_list,
 };
 pub use machine::{ExitLine, MachineSection};
+pub use succession::{
+    ChildLine, ExecSection, ForkNote, ForkSection, MachineLine, ModuleLine, SuccessionNote,
+    fork_note, succession_note,
+};
 use template::templates;
 pub use window::{
     BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
@@ -130,5 +135,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(window::ALL)
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
+        .chain(succession::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -19,7 +19,8 @@
 //!
 //! It leaves to others what an item says, when a signal is due, and every decision to remove.
 //! The edits stand in files of their own: `edit` (evicting, taking pictures out), `archive`,
-//! `restart` (compaction), `blocks` (a module's pinned block) and `views`.
+//! `restart` (compaction), `passing` (to another agent), `blocks` (a module's pinned block) and
+//! `views`.
 
 mod archive;
 mod blocks;
@@ -27,6 +28,7 @@ mod edit;
 mod fingerprint;
 mod item;
 mod limits;
+mod passing;
 mod ranking;
 mod restart;
 mod views;
@@ -47,6 +49,7 @@ pub use item::{
     BlockKind, Cursor, Delta, Item, LoggedMessage, NewItem, Region, Retention, Row, Slot,
 };
 pub use limits::{trigger, working_window};
+pub use passing::Receiver;
 pub use restart::{Kept, Restart, Restarted};
 pub use views::Opened;
 

@@ -14,7 +14,7 @@ use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
     AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, Origin,
-    ResponseRejected, SlotUsage, TaskStatus, TurnOutcome, Usage,
+    ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -50,6 +50,9 @@ pub struct Fold {
     agents_failed: u64,
     max_depth: u32,
     spawns: u64,
+    forks: u64,
+    execs: u64,
+    fsm_transitions: u64,
     model_calls: u64,
     model_ms: u64,
     model_retries: u64,
@@ -133,6 +136,11 @@ impl Fold {
                     self.clocks.changed(agent, status.status, emission.at_ms);
                 }
             }
+            Event::AgentTransition(transition) => match transition.kind {
+                TransitionKind::Exec => self.execs += 1,
+                TransitionKind::Fork => self.forks += 1,
+                TransitionKind::Fsm => self.fsm_transitions += 1,
+            },
             Event::AgentSurface(surface) => {
                 self.execution_mode.get_or_insert(surface.execution_mode);
             }
@@ -256,6 +264,9 @@ impl Fold {
             max_depth: self.max_depth,
             peak_parallel: self.clocks.peak_parallel(),
             spawns: self.spawns,
+            forks: self.forks,
+            execs: self.execs,
+            fsm_transitions: self.fsm_transitions,
             model_calls: self.model_calls,
             model_ms: self.model_ms,
             model_retries: self.model_retries,

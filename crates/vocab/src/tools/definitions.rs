@@ -77,6 +77,10 @@ pub struct Variants<'a> {
     pub targets: &'a [Target<'a>],
     /// The ways out of the machine's state the agent stands in.
     pub exits: &'a [Exit<'a>],
+    /// Whether it may copy itself.
+    pub forks: bool,
+    /// Whom it may become.
+    pub successors: &'a [Target<'a>],
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
@@ -174,7 +178,7 @@ pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> 
             )
         }
         tool => context::parts(tool)
-            .or_else(|| delegation::parts(tool, variants.targets))
+            .or_else(|| delegation::parts(tool, variants))
             .or_else(|| machine::parts(tool, variants.exits))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
@@ -219,6 +223,12 @@ mod tests {
             description: "",
             history: false,
         }],
+        forks: true,
+        successors: &[Target {
+            slug: "mason",
+            name: "Mason",
+            description: "Builds.",
+        }],
     };
 
     #[test]
@@ -236,7 +246,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::Fork, VARIANTS), None);
+        assert_eq!(definition(ToolName::TransitionState, VARIANTS), None);
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
+use vocab::outcome::EndStatus;
+
 use super::*;
 
 fn run(max_depth: u64, max_agents: Option<u64>) -> Lineages {
