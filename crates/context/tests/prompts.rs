@@ -1,9 +1,9 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
 use context::prompts::{
-    self, AutoloadSection, CompactionSection, ExitLine, MachineSection, ManagedSection,
-    MemoriesSection, PromptError, ReadFile, RosterLine, Shell, SkillLine, SkillsSection,
-    SubagentsSection, SystemContext, TasksSection,
+    self, AutoloadSection, CompactionSection, ExecSection, ExitLine, ForkSection, MachineSection,
+    ManagedSection, MemoriesSection, PromptError, ReadFile, RosterLine, Shell, SkillLine,
+    SkillsSection, SubagentsSection, SystemContext, TasksSection,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -70,6 +70,18 @@ fn on() -> SystemContext {
                 description: "Looks things up, and changes nothing".to_owned(),
             }],
         }),
+        fork: Some(ForkSection {
+            call: "fork",
+            wait: Some("wait_for_subagents"),
+        }),
+        exec: Some(ExecSection {
+            call: "exec",
+            roster: vec![RosterLine {
+                slug: "mason".to_owned(),
+                name: "Mason".to_owned(),
+                description: "Builds".to_owned(),
+            }],
+        }),
         ..off()
     }
 }
@@ -100,6 +112,8 @@ fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
         section!(memories, None),
         section!(skills, None),
         section!(subagents, None),
+        section!(fork, None),
+        section!(exec, None),
     ]
 }
 
@@ -400,6 +414,8 @@ fn a_first_request_with_every_tool_stays_small() {
         memories: None,
         skills: None,
         subagents: None,
+        fork: None,
+        exec: None,
         ..on()
     })
     .len();
@@ -424,6 +440,18 @@ fn a_roster_says_of_each_what_there_is_to_say() {
         text.ends_with("they have to report.\n\n- `mason` (Mason)"),
         "{text}"
     );
+}
+
+#[test]
+fn who_it_may_become_is_listed_once() {
+    let mut context = off();
+    context.exec = on().exec;
+    assert!(render(&context).ends_with("\n\n- `mason` (Mason) — Builds"));
+    context.exec = Some(ExecSection {
+        call: "exec",
+        roster: Vec::new(),
+    });
+    assert!(render(&context).ends_with("It is one of those above."));
 }
 
 #[test]

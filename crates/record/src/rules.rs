@@ -20,6 +20,7 @@ mod providers;
 mod reclaimed;
 mod report;
 mod run;
+mod succession;
 mod sums;
 mod turn;
 
@@ -72,6 +73,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     agent::check(lines, ending, found);
     delegation::check(lines, found);
     machine::check(lines, found);
+    succession::check(lines, ending, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -132,8 +134,12 @@ mod rule {
     pub(super) const PLACES: &str = "places";
     /// No more agents run at one time than `maxParallel`, and as many as the summary says.
     pub(super) const PARALLEL: &str = "parallel";
-    /// A child is started by an agent that has not ended, one level below it.
+    /// A child is started by an agent that has not ended, one level below it; a successor is of
+    /// the depth of whose place it takes.
     pub(super) const LINEAGE: &str = "lineage";
+    /// Whoever hands itself on ends by that, and whoever comes of another has its place, what the
+    /// hand-over says of each module, and the count of its turns.
+    pub(super) const SUCCESSION: &str = "succession";
     /// A block names children, and is over when all of them have ended, or when the run is
     /// stopping.
     pub(super) const WAITS: &str = "waits";
@@ -193,6 +199,7 @@ mod rule {
         PLACES,
         PARALLEL,
         LINEAGE,
+        SUCCESSION,
         WAITS,
         MESSAGES,
         MACHINE,

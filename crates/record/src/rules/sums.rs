@@ -113,6 +113,12 @@ impl Sums {
                         sums.count("/spawns");
                     }
                 }
+                "agent_transition" => match line.text("kind") {
+                    "exec" => sums.count("/execs"),
+                    "fork" => sums.count("/forks"),
+                    "fsm" => sums.count("/fsmTransitions"),
+                    _ => {}
+                },
                 "agent_status" if line.text("status") == "failed" => sums.count("/agentsFailed"),
                 "prompt" => {
                     sums.count("/modelCalls");
