@@ -8,7 +8,7 @@ use crate::capability::Capability;
 use crate::capability::delegation::{ModuleKind, State, Transition};
 use crate::capability::knowledge::{MemoryScope, MemoryStrategy};
 use crate::document::quoted;
-use crate::refusal::{Report, Spot, listed, nearest};
+use crate::refusal::{Report, Spot, listed, meant, nearest};
 
 pub(super) fn check(report: &Report, agents: &[Draft]) {
     for agent in agents {
@@ -194,11 +194,11 @@ fn unreachable(report: &Report, spot: &Spot, states: &[State]) {
         }
         for transition in &states[index].transitions {
             let to = transition.to.as_str();
-            // A misspelled target is one fault: it leads where its own refusal says.
+            // A slip of the pen is one fault: it leads where its own refusal says.
             let to = if names.contains(&to) {
                 Some(to)
             } else {
-                nearest(to, names.iter().copied())
+                meant(to, names.iter().copied())
             };
             next.extend(
                 states

@@ -10,12 +10,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::lean::LEAVING;
 use super::line::Line;
 use super::{Found, rule};
 use table::Tables;
-
-/// The call that leaves a state.
-const CALL: &str = "transition_state";
 
 pub(super) fn check(lines: &[Line], found: &mut Found) {
     let start = lines.iter().find(|line| line.kind == "session_started");
@@ -52,9 +50,9 @@ struct Agent<'a> {
     /// The machine and the state it stands in.
     stands: Option<(&'a str, &'a str)>,
     /// Calls that would leave the state, by their id: where each leads.
-    calls: HashMap<&'a str, String>,
+    calls: HashMap<&'a str, &'a str>,
     /// The turn in which a call to leave was accepted last, and where the first of it leads.
-    chosen: Option<(u64, String)>,
+    chosen: Option<(u64, &'a str)>,
     /// Its last turn.
     turn: u64,
     /// Whether its calls are tool calls: what a program calls is not seen here.
@@ -71,13 +69,10 @@ impl<'a> Walk<'a, '_> {
             "fsm_state" => self.state(id, line),
             "agent_modules" => self.modules(id, line),
             "agent_surface" => self.surface(id, line),
-            "tool_call" if line.text("tool") == CALL => {
-                let arguments: Option<Value> = serde_json::from_str(line.text("arguments")).ok();
-                let to = arguments.as_ref().and_then(|it| it["state"].as_str());
-                let to = to.unwrap_or_default().to_owned();
-                agent.calls.insert(line.text("callId"), to);
+            "tool_call" if line.text("tool") == LEAVING => {
+                agent.calls.insert(line.text("callId"), line.text("state"));
             }
-            "tool_result" if line.text("tool") == CALL && line.get("ok") == true => {
+            "tool_result" if line.text("tool") == LEAVING && line.get("ok") == true => {
                 self.accepted(id, line);
             }
             _ => {}
@@ -162,8 +157,8 @@ impl<'a> Walk<'a, '_> {
             self.wrong(line, message);
             return;
         }
-        let chosen = before.and_then(|agent| match &agent.chosen {
-            Some((turn, state)) if *turn == agent.turn => Some(state.as_str()),
+        let chosen = before.and_then(|agent| match agent.chosen {
+            Some((turn, state)) if turn == agent.turn => Some(state),
             _ => None,
         });
         if before.is_some_and(|agent| agent.calls_tools) && chosen != Some(to) {
@@ -218,16 +213,16 @@ impl<'a> Walk<'a, '_> {
             return;
         }
         let tools = line.get("tools").as_array().into_iter().flatten();
-        let offered = tools.filter_map(Value::as_str).any(|tool| tool == CALL);
+        let offered = tools.filter_map(Value::as_str).any(|tool| tool == LEAVING);
         let state = agent
             .stands
             .and_then(|(machine, name)| self.tables.state(machine, name));
         let leaves = state.is_some_and(|state| !state.exits.is_empty());
         if offered != leaves {
             let message = if offered {
-                format!("`{id}` is offered {CALL} and has nowhere to go")
+                format!("`{id}` is offered {LEAVING} and has nowhere to go")
             } else {
-                format!("`{id}` is not offered {CALL}, and its state has a way out")
+                format!("`{id}` is not offered {LEAVING}, and its state has a way out")
             };
             self.wrong(line, message);
         }
@@ -249,9 +244,9 @@ impl<'a> Walk<'a, '_> {
             self.wrong(line, format!("`{id}` leaves its state twice in one turn"));
             return;
         }
-        agent.chosen = Some((turn, to.clone()));
+        agent.chosen = Some((turn, to));
         let state = stands.and_then(|(machine, name)| self.tables.state(machine, name));
-        if state.and_then(|state| state.exit(&to)).is_none() {
+        if state.and_then(|state| state.exit(to)).is_none() {
             self.wrong(line, format!("`{id}` may not go to `{to}`"));
         }
     }
