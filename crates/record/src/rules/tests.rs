@@ -5,6 +5,7 @@ mod good;
 mod held;
 mod providers;
 mod recorded;
+mod succession;
 
 use serde_json::{Value, json};
 
