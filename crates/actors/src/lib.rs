@@ -19,6 +19,7 @@ pub mod hooks;
 mod late_prices;
 pub mod launch;
 pub mod link;
+pub mod machine;
 pub mod memory_store;
 pub mod messages;
 #[cfg(test)]

@@ -33,6 +33,7 @@ use crate::flow::{FlowWriter, Tap};
 use crate::late_prices::{self, Enquiry};
 use crate::launch::{Build, Prepared};
 use crate::link::Link;
+use crate::machine::Position;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::Ledger;
@@ -316,7 +317,8 @@ fn watched(knobs: &Knobs) -> String {
 }
 
 fn root_spec(launch: &Launch) -> AgentSpec {
-    let profile = Arc::new(launch.capability_set.agents[0].clone());
+    let first = launch.worker(&launch.capability_set.agents[0]);
+    let profile = Arc::new(first.profile.clone());
     AgentSpec {
         id: "root".into(),
         lineage: "root".into(),
@@ -327,6 +329,7 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         cwd: launch.workspace_dir.clone(),
         depth: 0,
         window_limit: working_window(launch, &profile),
+        position: first.machine.and_then(Position::entry),
         profile,
     }
 }

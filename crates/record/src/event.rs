@@ -7,6 +7,7 @@
 mod agents;
 mod held;
 mod hooks;
+mod machine;
 mod provider;
 mod reclaimed;
 mod succession;
@@ -32,6 +33,7 @@ pub use held::{
     SkillsState, TaskRow, TaskStatus, TasksState,
 };
 pub use hooks::{HookDecision, HookRun};
+pub use machine::FsmState;
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
 pub use succession::{AgentTransition, TransitionKind, TransitionRow};
@@ -73,6 +75,8 @@ pub enum Event {
     AgentStatus(AgentStatus),
     /// It wrote to an agent it started.
     AgentMessage(AgentMessage),
+    /// The state of a machine it stands in, where it stands in one.
+    FsmState(FsmState),
     /// Another comes of it: its successor, or a copy of it.
     AgentTransition(Box<AgentTransition>),
     /// Its six modules, once.

@@ -16,6 +16,7 @@ mod held;
 mod hooks;
 mod lean;
 mod line;
+mod machine;
 mod persistence;
 mod providers;
 mod reclaimed;
@@ -73,6 +74,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
     delegation::check(lines, found);
+    machine::check(lines, found);
     succession::check(lines, ending, found);
     persistence::check(lines, found);
     hooks::check(lines, ending, found);
@@ -149,6 +151,9 @@ mod rule {
     pub(super) const WAITS: &str = "waits";
     /// A message is to a child of whoever writes it.
     pub(super) const MESSAGES: &str = "messages";
+    /// Whoever is in a machine stands in a state of its table, came there by the entry or along an
+    /// edge that the agent before chose, and was handed what that edge names.
+    pub(super) const MACHINE: &str = "machine";
     /// A message is logged once, before the first prompt that names it.
     pub(super) const POOL: &str = "pool";
     /// The events of a turn stand in their order; turns are numbered without a gap.
@@ -208,6 +213,7 @@ mod rule {
         SUCCESSION,
         WAITS,
         MESSAGES,
+        MACHINE,
         POOL,
         TURN_ORDER,
         TURN_CLOSED,

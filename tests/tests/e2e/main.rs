@@ -36,6 +36,7 @@ mod human_log;
 mod kill9;
 mod long_session;
 mod long_windows;
+mod machines;
 mod managed_context;
 mod memories;
 mod memories_linked;

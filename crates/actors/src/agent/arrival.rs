@@ -17,7 +17,7 @@ use vocab::message::Message;
 use vocab::tools::ToolName;
 
 use super::turns::Turns;
-use crate::succession::{Arrival, Estate, Opening, Succession, Uncollected};
+use crate::succession::{Arrival, Estate, Opening, Uncollected};
 use crate::telemetry::Voice;
 
 /// What is still to be put into the window of an agent that comes of another.
@@ -117,20 +117,17 @@ impl Turns {
             Opening::Successor {
                 predecessor,
                 profile,
-                how,
+                how: _,
                 note,
                 children,
             } => prompts::succession_note(&SuccessionNote {
                 predecessor: predecessor.as_str(),
                 profile: profile.as_str(),
                 history: comes(&inheritance.handover, ModuleKind::History),
-                machine: match how {
-                    Succession::Exec => None,
-                    Succession::Fsm(edge) => Some(MachineLine {
-                        name: edge.machine.as_str(),
-                        state: &edge.to,
-                    }),
-                },
+                machine: self.spec.position.as_ref().map(|position| MachineLine {
+                    name: position.machine().as_str(),
+                    state: position.state(),
+                }),
                 modules: ModuleLine::of(&inheritance.handover),
                 children: children.iter().map(child_line).collect(),
                 wait: self

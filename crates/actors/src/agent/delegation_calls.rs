@@ -196,7 +196,7 @@ pub(crate) fn dropped(letter: &Letter) -> String {
     format!("a message of {chars} characters from `{from}` is dropped: its reader has ended")
 }
 
-fn text_answer(text: String) -> Answer {
+pub(super) fn text_answer(text: String) -> Answer {
     Answer::of(Ok::<_, Failure>(Done {
         text,
         ..Done::default()

@@ -15,6 +15,7 @@ mod file_reads;
 mod holdings;
 mod hooked;
 mod keys;
+mod machine;
 mod model_turn;
 mod module_calls;
 mod outfits;
@@ -42,6 +43,7 @@ use vocab::outcome::{Breach, EndStatus};
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, routes};
+use crate::machine::Position;
 use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
 use crate::panics::{self, DeathWatch};
 use crate::provider_client::ProviderClient;
@@ -80,6 +82,8 @@ pub struct AgentSpec {
     pub depth: u32,
     /// Its working window, tokens.
     pub window_limit: u64,
+    /// Where it stands in a machine, where it does.
+    pub position: Option<Position>,
 }
 
 /// How an agent's loop ended.

@@ -18,6 +18,7 @@ use vocab::tools::{Definition, ToolName};
 
 use super::AgentSpec;
 use super::surface::{Surface, granted};
+use crate::machine::Position;
 use crate::shared::Shared;
 
 /// What decides what an agent is offered. Whatever the offer comes to depend on belongs here.
@@ -29,6 +30,8 @@ struct Station {
     writes: bool,
     /// Whether its model is sent pictures.
     sees: bool,
+    /// The machine it stands in and the state, where it stands in one.
+    position: Option<(Slug, String)>,
 }
 
 /// The outfits of a run, by station.
@@ -62,13 +65,23 @@ impl Outfits {
             role: spec.role,
             writes: roster.iter().all(writes),
             sees: shared.shows_images(&spec.profile.model_id),
+            position: spec
+                .position
+                .as_ref()
+                .map(|position| (position.machine().clone(), position.state().to_owned())),
         };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outfit = known.entry(station).or_insert_with_key(|station| {
             let targets = shared.launch.targets(&spec.profile);
-            let successors = shared.launch.successors(&spec.profile);
+            let exits = spec.position.as_ref().map(Position::exits);
+            // Whoever stands in a state leaves it by the machine alone.
+            let successors = match exits {
+                Some(_) => Vec::new(),
+                None => shared.launch.successors(&spec.profile),
+            };
+            let exits = exits.unwrap_or_default();
             Arc::new(Outfit {
-                offered: granted(&spec.profile, roster, &targets, &successors),
+                offered: granted(&spec.profile, roster, &targets, &successors, &exits),
                 role: station.role,
                 sees: station.sees,
                 surfaces: Default::default(),

@@ -19,7 +19,7 @@ use vocab::capability::CapabilityId;
 use vocab::knowledge;
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, ReadMode, ShellMode, Target, ToolName, Variants, definition,
+    Definition, EndingCall, Exit, ReadMode, ShellMode, Target, ToolName, Variants, definition,
     ending_definition,
 };
 
@@ -84,11 +84,13 @@ pub(crate) fn granted(
     roster: &[RosterRow],
     targets: &[Target<'_>],
     successors: &[Target<'_>],
+    exits: &[Exit<'_>],
 ) -> Vec<(ToolName, Definition)> {
     let variants = Variants {
         targets,
         forks: profile.forks(),
         successors,
+        exits,
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
@@ -100,7 +102,9 @@ pub(crate) fn granted(
     ToolName::ALL
         .iter()
         .copied()
-        .filter(|tool| profile.offers(*tool) && serviced(*tool))
+        // Without a way out of a state, the call that takes one has no definition.
+        .filter(|tool| *tool == ToolName::TransitionState || profile.offers(*tool))
+        .filter(|tool| serviced(*tool))
         .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
         .collect()
 }
@@ -278,7 +282,7 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row], &[], &[]).into_iter();
+            let tools = granted(&profile, &[row], &[], &[], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

@@ -228,6 +228,9 @@ impl Turns {
         {
             return self.delegate(turn, tool, arguments).await;
         }
+        if tool == ToolName::TransitionState {
+            return self.transition(arguments);
+        }
         if is_of_a_module(tool) {
             return self.call_module(tool, arguments).await;
         }

@@ -25,6 +25,7 @@ use vocab::rewrite::Rewrite;
 
 use super::arrival::{Inheritance, tell_transition};
 use super::holdings::Held;
+use super::machine::fsm_state;
 use super::outfits::Outfit;
 use super::seat::Seat;
 use super::succession::Declared;
@@ -277,6 +278,9 @@ impl Turns {
             model_id: spec.profile.model_id.clone(),
             window_limit: spec.window_limit,
         })));
+        if let Some(position) = &spec.position {
+            voice.say(fsm_state(position));
+        }
         voice.say(Event::AgentModules(AgentModules {
             modules: self
                 .held
@@ -325,13 +329,15 @@ impl Turns {
         if !self.take_window(&mut inheritance, &system) {
             self.open_on_task(system).await?;
         }
+        let turn = self.turn_number();
+        self.refresh_blocks(turn).await?;
+        // Last, whatever else it opens on: what it is to do now.
         if let Err(error) = self.tell_arrival(&inheritance) {
             return ControlFlow::Break(LoopEnd::internal(format!(
                 "a text of gg's own does not render: {error}"
             )));
         }
-        let turn = self.turn_number();
-        self.refresh_blocks(turn).await
+        ControlFlow::Continue(())
     }
 
     fn system_prompt(&self) -> Result<Measured, PromptError> {
@@ -339,6 +345,7 @@ impl Turns {
         let launch = &self.shared.launch;
         let mut context = self.surface.prompt_context(&self.spec);
         self.surface.describe_others(&mut context, launch, profile);
+        context.machine = self.surface.machine(self.spec.position.as_ref());
         let tools = &self.surface.tools;
         self.held.describe(&mut context, profile, launch, tools);
         let opens = !launch.spec_files.is_empty();

@@ -35,13 +35,14 @@ fn the_schema_admits_what_the_check_admits() {
     }
     // What is merely not built is sound to both.
     let mut everything: Value = serde_json::from_str(EVERYTHING).unwrap();
-    // A machine has no model of its own, and types say nothing of what depends on a capability.
-    everything["capabilitySet"]["agents"][3]["modelId"] = json!("mock/test");
     let faults: Vec<_> = validator
         .iter_errors(&everything)
         .map(|e| format!("{} at {}", e, e.instance_path))
         .collect();
     assert_eq!(faults, [""; 0]);
+    // The one profile without a model is a machine.
+    everything["capabilitySet"]["agents"][3]["capabilities"][0]["enabled"] = json!(false);
+    assert_eq!(validator.iter_errors(&everything).count(), 1);
 }
 
 /// An object of a document, and the part of the schema that speaks of it.

@@ -11,6 +11,7 @@ mod context;
 mod delegation;
 mod hooks;
 mod knowledge;
+mod machine;
 mod succession;
 mod template;
 mod window;
@@ -26,6 +27,7 @@ pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
 };
+pub use machine::{ExitLine, MachineSection};
 pub use succession::{
     ChildLine, ExecSection, ForkNote, ForkSection, MachineLine, ModuleLine, SuccessionNote,
     fork_note, succession_note,

@@ -207,6 +207,7 @@ impl Fold {
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
             | Event::AgentMessage(_)
+            | Event::FsmState(_)
             | Event::AgentModules(_)
             | Event::MemoryState(_)
             | Event::ArchiveState(_)
