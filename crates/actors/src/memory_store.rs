@@ -7,8 +7,6 @@
 //! is told to each other holder once.
 
 #[cfg(test)]
-pub(crate) mod second;
-#[cfg(test)]
 mod tests;
 
 use actix::{Actor, AsyncContext, Context, MessageResult};
@@ -142,8 +140,6 @@ impl Receive<TakeNews> for MemoryStore {
         TakeNews { agent, read }: TakeNews,
         _: &mut Context<Self>,
     ) -> Self::Reply {
-        #[cfg(test)]
-        second::write(&mut self.notebook, &agent);
         let news = self.notebook.take_news(&agent);
         Ok(MemoryNews {
             notice: news.notice(self.notebook.policy().strategy, read)?,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use actix::Message;
+use config::hooks::HookEvent;
 use context::desk::Desk;
 use context::modules::memories::{
     MemoryAnswer, MemoryCall, MemoryError, MemoryPolicy, MemoryState, MemoryStore,
@@ -19,11 +20,13 @@ use record::journal::{AgentRow, Entry, JournalReport, RequestRole, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use vocab::ids::{AgentId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, TurnVerdict};
 
 use crate::agent::LoopEnd;
 use crate::delegation::{Letter, ReturnValue};
+use crate::hooks::{Facts, Fired, Who};
 use crate::provider_client::{CallFailure, CallSettings};
 use crate::scheduler::{Class, Permit, Slot};
 use crate::stop::{StopCause, StopWatch};
@@ -172,6 +175,25 @@ pub struct LeaveDesk {
 pub struct FindDesk {
     /// The profile.
     pub profile: Slug,
+}
+
+/// Asks the operator's hooks of an event. From an agent, or from the run for its end; later: what
+/// they came to, or that the run stopped first.
+#[derive(Debug, Message)]
+#[rtype(result = "Fired")]
+pub struct RunHook {
+    /// The event.
+    pub event: HookEvent,
+    /// Whom it is of.
+    pub who: Who,
+    /// What it is about.
+    pub facts: Facts,
+    /// The agent's turn, where it is in one.
+    pub turn: Option<u32>,
+    /// Ends a hook that runs, and the wait.
+    pub stop: StopWatch,
+    /// When the time of all of them is up.
+    pub deadline: Option<Instant>,
 }
 
 /// One model call was judged. From an agent; one-way.

@@ -146,13 +146,16 @@ impl Telemetry {
 
     fn flush(&mut self) {
         if let Some(journal) = &mut self.journal {
-            for input in self.inputs.drain(..) {
-                match input {
-                    Input::Entry(Keep { agent, entry }) => journal.entry(agent.as_ref(), entry),
-                    Input::Agent(row) => journal.agent(row),
-                    Input::Seed(seed) => journal.seed(seed),
+            let inputs = self.inputs.drain(..);
+            journal.batch(|journal| {
+                for input in inputs {
+                    match input {
+                        Input::Entry(Keep { agent, entry }) => journal.entry(agent.as_ref(), entry),
+                        Input::Agent(row) => journal.agent(row),
+                        Input::Seed(seed) => journal.seed(seed),
+                    }
                 }
-            }
+            });
         }
         self.report_capture();
         if let Some(stream) = &self.stream

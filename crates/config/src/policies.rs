@@ -190,11 +190,13 @@ impl Profile {
             .then_some(&self.slug)
     }
 
-    /// Every model it asks: its own, then the one a handoff names, where that is another.
+    /// Every model it asks: its own, then the one a handoff names, where that is another. A machine
+    /// asks none.
     pub fn models(&self) -> impl Iterator<Item = &ModelId> {
         let summarizer = self.compaction().and_then(|compaction| compaction.model);
         let other = summarizer.filter(|model| **model != self.model_id);
-        std::iter::once(&self.model_id).chain(other)
+        let own = Some(&self.model_id).filter(|model| !model.as_str().is_empty());
+        own.into_iter().chain(other)
     }
 
     /// The declaration of a capability that is on.

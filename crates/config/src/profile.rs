@@ -25,7 +25,8 @@ pub struct Profile {
     pub slug: Slug,
     /// Display text; never resolved, may repeat.
     pub name: String,
-    /// The one model it runs on.
+    /// The one model it runs on; empty on a machine, whose states' agents bring theirs.
+    #[serde(default = "no_model", skip_serializing_if = "is_no_model")]
     pub model_id: ModelId,
     /// What it can do.
     pub capabilities: Vec<Capability>,
@@ -67,6 +68,14 @@ pub struct Profile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "RepeatDetection")]
     pub repeat_detection: Option<RepeatDetection>,
+}
+
+fn no_model() -> ModelId {
+    ModelId::new("")
+}
+
+fn is_no_model(model: &ModelId) -> bool {
+    model.as_str().is_empty()
 }
 
 impl Profile {

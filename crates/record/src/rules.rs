@@ -13,8 +13,10 @@
 mod agent;
 mod delegation;
 mod held;
+mod hooks;
 mod lean;
 mod line;
+mod machine;
 mod persistence;
 mod providers;
 mod reclaimed;
@@ -72,8 +74,10 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
     delegation::check(lines, found);
-    persistence::check(lines, found);
+    machine::check(lines, found);
     succession::check(lines, ending, found);
+    persistence::check(lines, found);
+    hooks::check(lines, ending, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -147,6 +151,9 @@ mod rule {
     pub(super) const WAITS: &str = "waits";
     /// A message is to a child of whoever writes it.
     pub(super) const MESSAGES: &str = "messages";
+    /// Whoever is in a machine stands in a state of its table, came there by the entry or along an
+    /// edge that the agent before chose, and was handed what that edge names.
+    pub(super) const MACHINE: &str = "machine";
     /// A message is logged once, before the first prompt that names it.
     pub(super) const POOL: &str = "pool";
     /// The events of a turn stand in their order; turns are numbered without a gap.
@@ -174,6 +181,10 @@ mod rule {
     /// What an agent holds is shown directly behind its surface, and again behind the work of each
     /// turn that changed it, under the store its roster names.
     pub(super) const HELD: &str = "held";
+    /// A hook answers only what its event can honour, where its event happens; a script's command
+    /// is followed by its answer; what is blocked does not happen, and a hook that judged nothing
+    /// ends its agent and the run.
+    pub(super) const HOOKS: &str = "hooks";
     /// A compaction lies between two turns or behind a turn's work, in the turn it says.
     pub(super) const COMPACTION: &str = "compaction";
     /// What was reclaimed is what the window is smaller by, and starts somewhere.
@@ -202,6 +213,7 @@ mod rule {
         SUCCESSION,
         WAITS,
         MESSAGES,
+        MACHINE,
         POOL,
         TURN_ORDER,
         TURN_CLOSED,
@@ -214,6 +226,7 @@ mod rule {
         SWITCH,
         PREFIX,
         HELD,
+        HOOKS,
         COMPACTION,
         RECLAIMED,
         BANDS,

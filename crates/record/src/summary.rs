@@ -93,6 +93,10 @@ pub struct Summary {
     pub tool_calls: u64,
     /// Command lines run.
     pub shell_commands: u64,
+    /// Hooks run.
+    pub hooks_run: u64,
+    /// Those of them that blocked what they fired at.
+    pub hooks_blocked: u64,
     /// Whether a window ever stood at its limit or above, or a provider refused a request as too
     /// long.
     pub ran_out_of_context: bool,

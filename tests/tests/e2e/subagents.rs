@@ -9,6 +9,7 @@ use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
 use crate::common::CEILING;
+use crate::families::{And, ended, figure, of_root, start, task, wait};
 
 /// A live root that may start workers, who may start workers.
 fn family(cap: u64, max_depth: u64) -> Launch {
@@ -38,59 +39,8 @@ fn family(cap: u64, max_depth: u64) -> Launch {
     )
 }
 
-/// The task an agent was given: its first user message.
-fn task(request: &Request) -> String {
-    let messages = request.messages();
-    let task = messages.iter().find(|message| message["role"] == "user");
-    task.map(|message| tests::gateway::content_text(&message["content"]))
-        .unwrap_or_default()
-}
-
-/// Whether a request is the root's.
-fn of_root(request: &Request) -> bool {
-    task(request) == "Do what the script says."
-}
-
 fn spawn(prompt: &str) -> Answer {
-    Answer::call(
-        "spawn_subagent",
-        json!({ "agent": "worker", "prompt": prompt }),
-    )
-}
-
-trait And {
-    fn and_spawn(self, prompt: &str) -> Self;
-    fn and_wait(self, ids: &[&str]) -> Self;
-}
-
-impl And for Answer {
-    fn and_spawn(self, prompt: &str) -> Self {
-        self.and_call(
-            "spawn_subagent",
-            json!({ "agent": "worker", "prompt": prompt }),
-        )
-    }
-
-    fn and_wait(self, ids: &[&str]) -> Self {
-        self.and_call("wait_for_subagents", json!({ "ids": ids }))
-    }
-}
-
-fn wait(ids: &[&str]) -> Answer {
-    Answer::call("wait_for_subagents", json!({ "ids": ids }))
-}
-
-/// Ids of the agents that ended, by how.
-fn ended<'a>(run: &'a Run, how: &str) -> Vec<&'a str> {
-    run.events("agent_status")
-        .into_iter()
-        .filter(|status| status["endedAs"] == how)
-        .filter_map(|status| status["agentId"].as_str())
-        .collect()
-}
-
-fn figure(run: &Run, name: &str) -> u64 {
-    run.summary()[name].as_u64().unwrap()
+    start("worker", prompt)
 }
 
 fn previews(run: &Run, tool: &str) -> Vec<String> {
@@ -130,7 +80,7 @@ fn f68_two_waits_of_one_reply_at_one_slot_are_answered_in_order() {
         .launch(family(1, 1))
         .answers(
             |request: &Request, _| match (of_root(request), request.turn()) {
-                (true, 0) => spawn("A").and_spawn("B"),
+                (true, 0) => spawn("A").and_start("worker", "B"),
                 (true, 1) => wait(&["agent-1"]).and_wait(&["agent-2"]),
                 (true, _) => Answer::finish("Both."),
                 (false, _) => Answer::finish(&format!("{} is done.", task(request))),
@@ -186,7 +136,9 @@ fn breeder() -> impl Fn(&Request, usize) -> Answer + Send + Sync + 'static {
     move |request: &Request, _| {
         let prompt = || format!("Task {}.", next.fetch_add(1, Ordering::Relaxed));
         match request.turn() {
-            0 | 1 => (1..5).fold(spawn(&prompt()), |answer, _| answer.and_spawn(&prompt())),
+            0 | 1 => (1..5).fold(spawn(&prompt()), |answer, _| {
+                answer.and_start("worker", &prompt())
+            }),
             2 => wait(&[]),
             _ => Answer::finish("Enough."),
         }
@@ -259,7 +211,7 @@ fn f72_a_profile_that_starts_itself_stops_at_the_depth() {
 fn many(count: usize) -> impl Fn(&Request, usize) -> Answer + Send + Sync + 'static {
     move |request: &Request, _| match (of_root(request), request.turn()) {
         (true, 0) => (1..count).fold(spawn("Child 0."), |answer, n| {
-            answer.and_spawn(&format!("Child {n}."))
+            answer.and_start("worker", &format!("Child {n}."))
         }),
         (true, 1) => wait(&[]),
         (false, 0) => Answer::shell("echo here"),
@@ -287,7 +239,7 @@ fn two_hundred_agents_run_at_every_cap_and_each_ends_once() {
 fn sleepers(request: &Request, _: usize) -> Answer {
     match (of_root(request), request.turn()) {
         (true, 0) => (1..60).fold(spawn("Sleep 0."), |answer, n| {
-            answer.and_spawn(&format!("Sleep {n}."))
+            answer.and_start("worker", &format!("Sleep {n}."))
         }),
         (true, _) => wait(&[]),
         (false, _) => Answer::shell("echo begun >> begun; sleep 90"),

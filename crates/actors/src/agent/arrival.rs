@@ -8,6 +8,7 @@ use context::modules::{Module, ModuleKind};
 use context::prompts::{
     self, ChildLine, ForkNote, MachineLine, ModuleLine, PromptError, SuccessionNote,
 };
+use context::tokens::Measured;
 use context::window::{NewItem, Receiver, Retention};
 use provider::request::Shape;
 use record::event::{AgentTransition, Event, TransitionRow};
@@ -16,7 +17,7 @@ use vocab::message::Message;
 use vocab::tools::ToolName;
 
 use super::turns::Turns;
-use crate::succession::{Arrival, Estate, Opening, Succession, Uncollected};
+use crate::succession::{Arrival, Estate, Opening, Uncollected};
 use crate::telemetry::Voice;
 
 /// What is still to be put into the window of an agent that comes of another.
@@ -87,15 +88,15 @@ impl Turns {
     }
 
     /// Puts the window that came along under a system prompt of the agent's own. Whether one came.
-    pub(super) fn take_window(&mut self, inheritance: &mut Inheritance, system: &str) -> bool {
+    pub(super) fn take_window(&mut self, inheritance: &mut Inheritance, system: &Measured) -> bool {
         let Some(window) = inheritance.window.take() else {
             return false;
         };
         self.window = window.pass_on(Receiver {
             limit: self.spec.window_limit,
-            toolset: self.surface.toolset.json.get().into(),
+            toolset: self.surface.schemas.clone(),
             shape: Shape::of(&self.spec.profile.model_id),
-            system: system.into(),
+            system: system.clone(),
             demoted: &inheritance.handover.demoted(),
         });
         true
@@ -116,20 +117,17 @@ impl Turns {
             Opening::Successor {
                 predecessor,
                 profile,
-                how,
+                how: _,
                 note,
                 children,
             } => prompts::succession_note(&SuccessionNote {
                 predecessor: predecessor.as_str(),
                 profile: profile.as_str(),
                 history: comes(&inheritance.handover, ModuleKind::History),
-                machine: match how {
-                    Succession::Exec => None,
-                    Succession::Fsm(edge) => Some(MachineLine {
-                        name: edge.machine.as_str(),
-                        state: &edge.to,
-                    }),
-                },
+                machine: self.spec.position.as_ref().map(|position| MachineLine {
+                    name: position.machine().as_str(),
+                    state: position.state(),
+                }),
                 modules: ModuleLine::of(&inheritance.handover),
                 children: children.iter().map(child_line).collect(),
                 wait: self

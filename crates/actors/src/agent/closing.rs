@@ -39,6 +39,7 @@ impl Turns {
             ending,
             size,
         } = worked;
+        let closing = (turn, self.answered, size);
         let ends = ending.is_some();
         let repeats = if ends {
             false
@@ -46,6 +47,7 @@ impl Turns {
             self.tell_repeats(turn)?
         };
         let closed = match &mut self.upkeep.compaction {
+            Some(compaction) if ending.is_some() => compaction.close_ending(),
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
@@ -59,7 +61,8 @@ impl Turns {
                     tokens: None,
                     cost: None,
                 };
-                relief = self.compact_answered(turn, summarized, size).await?;
+                let compacted = self.compact_on(turn, summarized).await;
+                relief = self.judged(closing, compacted)?;
             }
             // A session can end whatever is asked of it.
             Close::Restate(missing) if !ends => {
@@ -75,12 +78,17 @@ impl Turns {
             Close::Nothing if calls.is_empty() && !ends => return self.no_call(turn, size),
             Close::Nothing | Close::Restate(_) => {}
         }
-        self.make_copies(turn).await?;
+        let copied = self.make_copies(turn).await;
+        self.judged(closing, copied)?;
+        self.show_told(turn)?;
         if let Some(ending) = ending {
-            // The succession is kept until here: an ending that stands beats it, and one that is
-            // blocked drops it.
-            self.declared.succession = None;
-            return self.close(turn, Some(ending), size);
+            // An ending that stands beats a succession, and one that is blocked drops it.
+            let dropped = self.declared.succession.take();
+            let dropped = dropped.map(|successor| successor.call());
+            let stands = self.gate_ending(turn, ending, dropped).await?;
+            if stands.is_some() {
+                return self.close(turn, stands, size);
+            }
         }
         if restated {
             return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
@@ -96,18 +104,14 @@ impl Turns {
         self.close(turn, None, size)
     }
 
-    /// Compacts on the answer of a turn. Where that ends the agent the turn is judged all the same:
-    /// it was answered.
-    async fn compact_answered(
+    /// An answered turn is judged, also where closing it ends the agent; `before` are the turns
+    /// answered until then. A text of gg's own that does not render has judged it.
+    fn judged<T>(
         &mut self,
-        turn: u32,
-        summarized: Summarized,
-        size: ReplySize,
-    ) -> ControlFlow<LoopEnd, Relief> {
-        let before = self.answered;
-        let compacted = self.compact_on(turn, summarized).await;
-        // A text of gg's own that does not render has judged it.
-        if let ControlFlow::Break(end) = &compacted
+        (turn, before, size): (u32, u64, ReplySize),
+        closing: ControlFlow<LoopEnd, T>,
+    ) -> ControlFlow<LoopEnd, T> {
+        if let ControlFlow::Break(end) = &closing
             && self.answered == before
         {
             self.answered += 1;
@@ -118,7 +122,7 @@ impl Turns {
             };
             self.judge(turn, verdict, None, size);
         }
-        compacted
+        closing
     }
 
     /// Tells the model of calls that it repeated; whether one of them makes the turn an error.

@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use config::hooks::HookEvent;
 use context::compaction::{self, Answer, CompactCall, CompactionStrategy, Due, Material, Relief};
 use context::modules::ModuleKind;
 use context::prompts::Unread;
@@ -102,6 +103,8 @@ impl Turns {
         turn: u32,
         summarized: Summarized,
     ) -> ControlFlow<LoopEnd, Relief> {
+        self.hooks_of_compaction(turn, HookEvent::PreCompact)
+            .await?;
         self.refresh_before_compaction(turn).await?;
         let (files, unread) = match &summarized.answer {
             Answer::Compact(call) => self.read_again(turn, call).await?,
@@ -155,6 +158,8 @@ impl Turns {
         self.links
             .voice
             .say_in_turn(turn, Event::Compaction(Box::new(event)));
+        self.hooks_of_compaction(turn, HookEvent::PostCompact)
+            .await?;
         if matches!(relief, Relief::Again) {
             self.links.voice.log(
                 LogLevel::Warn,

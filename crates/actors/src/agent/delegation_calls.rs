@@ -148,6 +148,7 @@ impl Turns {
             ..AgentStatus::of(AgentState::Blocked)
         }));
         drop(self.seat.leave());
+        panics::trip("suspended");
         // Values that came in time are not lost to a stop that came as well.
         let resumed = tokio::select! {
             biased;
@@ -195,7 +196,7 @@ pub(crate) fn dropped(letter: &Letter) -> String {
     format!("a message of {chars} characters from `{from}` is dropped: its reader has ended")
 }
 
-fn text_answer(text: String) -> Answer {
+pub(super) fn text_answer(text: String) -> Answer {
     Answer::of(Ok::<_, Failure>(Done {
         text,
         ..Done::default()

@@ -148,11 +148,9 @@ fn may_be_linked(row: &RosterRow, profile: &Profile, launch: &Launch) -> bool {
     }
     let starts = profile.enabled(CapabilityId::Subagents);
     let inherits = |slug: &Slug| {
-        let mut agents = launch.capability_set.agents.iter();
-        agents
-            .find(|agent| agent.slug == *slug)
-            .and_then(Profile::memories)
-            .is_some_and(|memories| memories.scope.inherits())
+        let workers = launch.profile(slug).map(|profile| launch.workers(profile));
+        let mut memories = workers.into_iter().flatten().filter_map(Profile::memories);
+        memories.any(|memories| memories.scope.inherits())
     };
     let mut roster = profile.subagents.iter();
     let forks = profile.enabled(CapabilityId::Fork) && row.scope.is_some_and(MemoryScope::inherits);

@@ -7,6 +7,7 @@ use record::event::{AgentState, AgentStatus, Event};
 
 use super::turns::Turns;
 use crate::messages::Acquire;
+use crate::panics;
 use crate::scheduler::{Class, Exchange, Slot, exchange};
 
 impl Turns {
@@ -47,6 +48,7 @@ impl Turns {
     pub(super) async fn sit_down(&mut self, slot: Slot) {
         let voice = &self.links.voice;
         voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
+        panics::trip("queued");
         if let Some(permit) = slot.granted().await {
             self.seat.take(permit);
             voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));

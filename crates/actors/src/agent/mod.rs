@@ -13,11 +13,14 @@ mod desk;
 mod ending;
 mod file_reads;
 mod holdings;
+mod hooked;
 mod keys;
+mod machine;
 mod model_turn;
 mod module_calls;
+mod outfits;
 mod preparation;
-mod records;
+pub(crate) mod records;
 mod seat;
 mod spending;
 mod succession;
@@ -40,6 +43,7 @@ use vocab::outcome::{Breach, EndStatus};
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, routes};
+use crate::machine::Position;
 use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
 use crate::panics::{self, DeathWatch};
 use crate::provider_client::ProviderClient;
@@ -51,6 +55,7 @@ use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
+pub(crate) use outfits::Outfits;
 use seat::Seat;
 use turns::{Life, Turns};
 
@@ -77,6 +82,8 @@ pub struct AgentSpec {
     pub depth: u32,
     /// Its working window, tokens.
     pub window_limit: u64,
+    /// Where it stands in a machine, where it does.
+    pub position: Option<Position>,
 }
 
 /// How an agent's loop ended.
@@ -235,12 +242,16 @@ impl Agent {
 
     /// Says how the loop ended, to the stream and to the supervisor, and stops.
     fn end(&mut self, end: LoopEnd, context: &mut Context<Self>) {
-        let voice = &self.links.voice;
-        if let Some(error) = &end.error {
-            voice.log(LogLevel::Error, None, error.clone());
+        // A panic may have come behind a succession: only the supervisor knows whose end is told.
+        let told = !end.panicked;
+        if told {
+            let voice = &self.links.voice;
+            if let Some(error) = &end.error {
+                voice.log(LogLevel::Error, None, error.clone());
+            }
+            end.tell(&self.spec, voice);
         }
-        end.tell(&self.spec, voice);
-        if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
+        if told && end.status == EndStatus::InternalError && end.error.is_some() {
             self.links.supervisor.tell(RaiseDefect {
                 agent: Some(self.spec.id.clone()),
                 profile: Some(self.spec.profile.slug.clone()),
@@ -250,7 +261,7 @@ impl Agent {
         self.links.supervisor.tell(Ended {
             agent: self.spec.id.clone(),
             end,
-            told: true,
+            told,
             permit: self.seat.leave(),
         });
         context.stop();

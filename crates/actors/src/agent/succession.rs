@@ -15,6 +15,8 @@ use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{AgentId, Slug};
 use vocab::knowledge::MemoryScope;
 
+use vocab::tools::ToolName;
+
 use super::LoopEnd;
 use super::holdings::gone as store_gone;
 use super::turns::{Life, Turns};
@@ -40,6 +42,16 @@ pub(super) struct Successor {
     pub(super) target: Slug,
     /// What it is left to do.
     pub(super) note: Option<Arc<str>>,
+}
+
+impl Successor {
+    /// The call that declared it.
+    pub(super) const fn call(&self) -> &'static str {
+        match self.kind {
+            Succession::Exec => ToolName::Exec.as_str(),
+            Succession::Fsm(_) => ToolName::TransitionState.as_str(),
+        }
+    }
 }
 
 /// A copy that is promised.
@@ -141,7 +153,9 @@ impl Turns {
             estate,
             permit: self.seat.leave(),
         };
-        let returned = match self.links.supervisor.ask(ask).await {
+        let answer = self.links.supervisor.ask(ask).await;
+        panics::trip("handed_on");
+        let returned = match answer {
             Ok(Ok(_)) => return ControlFlow::Break(Life::HandedOn),
             Ok(Err(returned)) => *returned,
             Err(_) => {

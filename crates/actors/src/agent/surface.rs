@@ -11,6 +11,7 @@ use context::prompts::{
     CompactionSection, ExecSection, ForkSection, ManagedSection, ReadFile, RosterLine, Shell,
     SubagentsSection, SystemContext,
 };
+use context::tokens::Measured;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -18,7 +19,7 @@ use vocab::capability::CapabilityId;
 use vocab::knowledge;
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, ReadMode, ShellMode, Target, ToolName, Variants, definition,
+    Definition, EndingCall, Exit, ReadMode, ShellMode, Target, ToolName, Variants, definition,
     ending_definition,
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Surface {
     pub(crate) tools: Vec<ToolName>,
     pub(crate) endings: &'static [EndingCall],
     pub(crate) toolset: Arc<Toolset>,
+    /// The same as a window counts it.
+    pub(crate) schemas: Measured,
     pub(crate) files: FilePolicy,
 }
 
@@ -81,11 +84,13 @@ pub(crate) fn granted(
     roster: &[RosterRow],
     targets: &[Target<'_>],
     successors: &[Target<'_>],
+    exits: &[Exit<'_>],
 ) -> Vec<(ToolName, Definition)> {
     let variants = Variants {
         targets,
         forks: profile.forks(),
         successors,
+        exits,
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
@@ -97,7 +102,9 @@ pub(crate) fn granted(
     ToolName::ALL
         .iter()
         .copied()
-        .filter(|tool| profile.offers(*tool) && serviced(*tool))
+        // Without a way out of a state, the call that takes one has no definition.
+        .filter(|tool| *tool == ToolName::TransitionState || profile.offers(*tool))
+        .filter(|tool| serviced(*tool))
         .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
         .collect()
 }
@@ -128,10 +135,12 @@ impl Surface {
             .map(|(_, definition)| definition)
             .chain(endings.iter().map(|call| ending_definition(*call)))
             .collect();
+        let toolset = Arc::new(toolset(&definitions));
         Self {
             tools,
             endings,
-            toolset: Arc::new(toolset(&definitions)),
+            schemas: Measured::from(toolset.json.get()),
+            toolset,
             files: FilePolicy {
                 read: profile.read(),
                 attach_images,
@@ -273,7 +282,7 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row], &[], &[]).into_iter();
+            let tools = granted(&profile, &[row], &[], &[], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

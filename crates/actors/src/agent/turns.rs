@@ -10,7 +10,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, AutoloadSection, PromptError};
+use context::prompts::{AutoloadSection, PromptError};
+use context::tokens::Measured;
 use context::window::{Cursor, NewItem, Retention, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
@@ -21,10 +22,11 @@ use vocab::band::Band;
 use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
-use vocab::tools::ToolName;
 
 use super::arrival::{Inheritance, tell_transition};
 use super::holdings::Held;
+use super::machine::fsm_state;
+use super::outfits::Outfit;
 use super::seat::Seat;
 use super::succession::Declared;
 use super::surface::{self, Surface};
@@ -46,6 +48,8 @@ pub(crate) struct Turns {
     pub(super) shared: Arc<Shared>,
     pub(super) links: Links,
     pub(super) stop: StopWatch,
+    /// What it is given like others.
+    outfit: Arc<Outfit>,
     pub(super) surface: Surface,
     pub(super) window: Window,
     pub(super) held: Held,
@@ -164,21 +168,13 @@ impl Turns {
         seat: Seat,
         arrival: Option<Arrival>,
     ) -> Self {
-        let targets = shared.launch.targets(&spec.profile);
-        let successors = shared.launch.successors(&spec.profile);
-        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets, &successors);
-        let held = Held::open(&spec, &shared, holdings, &offered);
-        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
-        let surface = Surface::resolve(
-            &spec.profile,
-            spec.role,
-            shared.shows_images(&spec.profile.model_id),
-            offered,
-        );
+        let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
             spec.window_limit,
-            surface.toolset.json.get(),
+            surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
@@ -187,6 +183,7 @@ impl Turns {
             shared,
             links,
             stop,
+            outfit,
             surface,
             window,
             held,
@@ -226,6 +223,7 @@ impl Turns {
     async fn open(&mut self) -> ControlFlow<LoopEnd> {
         let inheritance = self.announce();
         self.tell_holdings().await?;
+        panics::trip("opening");
         let inheritance = match inheritance.transpose() {
             Ok(inheritance) => inheritance,
             Err(defect) => return ControlFlow::Break(LoopEnd::internal(defect)),
@@ -243,7 +241,7 @@ impl Turns {
         if !first {
             self.take_place().await;
         }
-        ControlFlow::Continue(())
+        self.hooks_of_the_start().await
     }
 
     async fn turn_after_turn(&mut self) -> Life {
@@ -280,6 +278,9 @@ impl Turns {
             model_id: spec.profile.model_id.clone(),
             window_limit: spec.window_limit,
         })));
+        if let Some(position) = &spec.position {
+            voice.say(fsm_state(position));
+        }
         voice.say(Event::AgentModules(AgentModules {
             modules: self
                 .held
@@ -328,20 +329,23 @@ impl Turns {
         if !self.take_window(&mut inheritance, &system) {
             self.open_on_task(system).await?;
         }
+        let turn = self.turn_number();
+        self.refresh_blocks(turn).await?;
+        // Last, whatever else it opens on: what it is to do now.
         if let Err(error) = self.tell_arrival(&inheritance) {
             return ControlFlow::Break(LoopEnd::internal(format!(
                 "a text of gg's own does not render: {error}"
             )));
         }
-        let turn = self.turn_number();
-        self.refresh_blocks(turn).await
+        ControlFlow::Continue(())
     }
 
-    fn system_prompt(&self) -> Result<String, PromptError> {
+    fn system_prompt(&self) -> Result<Measured, PromptError> {
         let profile = &self.spec.profile;
         let launch = &self.shared.launch;
         let mut context = self.surface.prompt_context(&self.spec);
         self.surface.describe_others(&mut context, launch, profile);
+        context.machine = self.surface.machine(self.spec.position.as_ref());
         let tools = &self.surface.tools;
         self.held.describe(&mut context, profile, launch, tools);
         let opens = !launch.spec_files.is_empty();
@@ -349,15 +353,11 @@ impl Turns {
         context.autoload = autoload.map(|policy| AutoloadSection {
             locked: policy.locked,
         });
-        prompts::system(
-            &context,
-            profile.custom_instructions.as_deref(),
-            profile.system_prompt.as_deref(),
-        )
+        self.outfit.system(&self.spec, context)
     }
 
     /// The system slot, the task, the files it opens on and its profile's desk: turn 0.
-    async fn open_on_task(&mut self, system: String) -> ControlFlow<LoopEnd> {
+    async fn open_on_task(&mut self, system: Measured) -> ControlFlow<LoopEnd> {
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
         let task = NewItem::new(

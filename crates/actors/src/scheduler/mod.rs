@@ -186,6 +186,7 @@ impl Receive<Release> for Scheduler {
     type Reply = ();
 
     fn receive(&mut self, Release { ticket }: Release, _: &mut Context<Self>) {
+        panics::trip("scheduler_release");
         self.step(Event::Release(ticket));
     }
 }

@@ -20,6 +20,7 @@ use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal
 use crate::agent::{self, Agent, AgentSpec, LoopEnd};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
+use crate::machine;
 use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
 use crate::scheduler::{Class, Slot};
 use crate::shared::working_window;
@@ -79,7 +80,7 @@ impl Supervisor {
         let parent = parent.map(|row| (row.spec.cwd.clone(), memories_row(&row.roster)));
         // A parent that is gone asked before it died: nobody is left to work for.
         let (cwd, memories) = parent.ok_or(SpawnRefusal::Stopping)?;
-        let Some(profile) = self.shared.launch.profile(&ask.target) else {
+        let Some(worker) = machine::worker(&self.shared.launch, &ask.target) else {
             let cause = format!("no profile is called `{}`", ask.target);
             self.raise_defect(Some(&ask.agent), None, &cause);
             return Err(SpawnRefusal::Impossible);
@@ -96,8 +97,9 @@ impl Supervisor {
             brief: Arc::clone(&ask.prompt),
             cwd,
             depth: u32::try_from(grant.depth).unwrap_or(u32::MAX),
-            window_limit: working_window(&self.shared.launch, profile),
-            profile: Arc::new(profile.clone()),
+            window_limit: working_window(&self.shared.launch, &worker.profile),
+            profile: worker.profile,
+            position: worker.position,
         };
         let start = Start {
             started: StartedAs::Subagent,

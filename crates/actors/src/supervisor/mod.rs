@@ -10,6 +10,7 @@
 mod ceilings;
 mod delegating;
 mod desks;
+mod hooks;
 mod lineages;
 mod stores;
 mod succeeding;
@@ -34,8 +35,8 @@ use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
     AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, FindDesk, Forget,
-    Join, Keep, Leave, LeaveDesk, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunStopping, Spawn,
-    Succeed,
+    Join, Keep, Leave, LeaveDesk, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunHook,
+    RunStopping, Spawn, Succeed,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -68,6 +69,8 @@ pub struct Supervisor {
     ceilings: Ceilings,
     latches: Latches,
     defect: Option<String>,
+    /// What the first hook that judged nothing failed of, once one has.
+    hook_failed: Option<String>,
     mismatch: bool,
     any_breach: bool,
     /// How the root ended, once it has.
@@ -133,6 +136,7 @@ impl Supervisor {
             ceilings: Ceilings::new(setup.limits),
             latches: Latches::default(),
             defect: None,
+            hook_failed: None,
             mismatch: false,
             any_breach: false,
             root_end: None,
@@ -182,6 +186,11 @@ impl Supervisor {
         }
     }
 
+    fn panicked(&mut self, agent: &AgentId, end: &LoopEnd) {
+        let text = end.error.clone().unwrap_or_default();
+        self.raise_defect(Some(agent), None, &format!("panicked: {text}"));
+    }
+
     /// What ends an agent and makes the run's result void: its other agents stop as on a cancel
     /// (03 §8; 01 §6.2).
     fn wind_down_after(&mut self, agent: &AgentSpec, end: &LoopEnd) {
@@ -189,13 +198,18 @@ impl Supervisor {
             EndStatus::ModelError,
             EndStatus::AuthError,
             EndStatus::CompactionFailed,
-            EndStatus::HookError,
         ];
         let failed = agent.lineage == self.root.id && void.contains(&end.status);
-        let (code, why) = match (end.mismatch, failed) {
-            (true, _) => ("provider_mismatch", "another provider answered"),
-            (_, true) => ("root_failed", "the first agent failed"),
-            (false, false) => return,
+        let unjudged = end.status == EndStatus::HookError;
+        if unjudged {
+            let why = end.error.clone().unwrap_or_default();
+            self.hook_failed.get_or_insert(why);
+        }
+        let (code, why) = match (end.mismatch, unjudged, failed) {
+            (true, _, _) => ("provider_mismatch", "another provider answered"),
+            (_, true, _) => ("hook_failed", "a hook judged nothing"),
+            (_, _, true) => ("root_failed", "the first agent failed"),
+            (false, false, false) => return,
         };
         if self.registry.is_empty() || self.latches.canceled {
             return;
@@ -245,12 +259,13 @@ impl Supervisor {
         let Some(run_ended) = self.run_ended.take() else {
             return;
         };
-        let status = if self.latches.defect {
-            EndStatus::InternalError
-        } else {
-            root.status
+        let status = match &self.hook_failed {
+            _ if self.latches.defect => EndStatus::InternalError,
+            Some(_) => EndStatus::HookError,
+            None => root.status,
         };
-        let error = self.defect.clone().or(root.error);
+        let error = self.defect.clone();
+        let error = error.or_else(|| self.hook_failed.clone()).or(root.error);
         // The run is gone only where its own task died; then nobody is left to tell.
         run_ended
             .send(RunEnd {
@@ -284,7 +299,7 @@ impl Named for Supervisor {
 }
 
 routes!(
-    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RecordTurn,
+    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RunHook, RecordTurn,
     AddCost, RaiseDefect, LeaveDesk, FindDesk, Ended, Cancel, DeadlineMet
 );
 
@@ -414,6 +429,7 @@ impl Receive<Ended> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, message: Ended, _: &mut Context<Self>) {
+        panics::trip("supervisor_ended");
         let Ended {
             agent,
             end,
@@ -421,6 +437,11 @@ impl Receive<Ended> for Supervisor {
             permit,
         } = message;
         let Some(row) = self.registry.remove(&agent) else {
+            // The end of an agent that handed itself on is told by its successor; a panic of it
+            // behind that is gg's defect all the same.
+            if end.panicked && self.lineages.has_handed_on(&agent) {
+                self.panicked(&agent, &end);
+            }
             return;
         };
         if !told {
@@ -437,8 +458,7 @@ impl Receive<Ended> for Supervisor {
         // Behind whoever goes on by this end: it stands in the queue by now.
         drop(permit);
         if end.panicked {
-            let text = end.error.clone().unwrap_or_default();
-            self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
+            self.panicked(&agent, &end);
         }
         self.wind_down_after(&row.spec, &end);
         if row.spec.lineage == self.root.id {

@@ -19,6 +19,7 @@ use super::stores::Coming;
 use super::{SpawnRefusal, Supervisor};
 use crate::agent::AgentSpec;
 use crate::link::Receive;
+use crate::machine;
 use crate::messages::{CommitFork, ReserveFork, Succeed};
 use crate::shared::working_window;
 use crate::succession::{Arrival, Farewell, Opening, Returned, SuccessionRefusal, Uncollected};
@@ -52,13 +53,14 @@ impl Supervisor {
         };
         let (before, began) = (row.spec.clone(), row.began.clone());
         let roster = row.roster.clone();
-        let Some(profile) = self.shared.launch.profile(&target).cloned() else {
-            let cause = format!("no profile is called `{target}`");
+        let position = before.position.as_ref();
+        let Some(worker) = machine::heir(&self.shared.launch, &kind, &target, position) else {
+            let cause = format!("nobody can take its place as `{target}`");
             self.raise_defect(Some(&agent), None, &cause);
             return refused(SuccessionRefusal::Impossible, estate, permit);
         };
         let coming = Coming {
-            profile: &profile,
+            profile: &worker.profile,
             passage: kind.passage(),
             start: began.start(),
             notebook: None,
@@ -93,8 +95,9 @@ impl Supervisor {
                 predecessor: agent.clone(),
                 ordinal,
             },
-            window_limit: working_window(&self.shared.launch, &profile),
-            profile: Arc::new(profile),
+            window_limit: working_window(&self.shared.launch, &worker.profile),
+            profile: worker.profile,
+            position: worker.position,
             ..before.clone()
         };
         let voice = Voice {
@@ -178,6 +181,8 @@ impl Supervisor {
             role: EndingRole::Standard,
             brief: Arc::clone(&prompt),
             depth: u32::try_from(depth).unwrap_or(u32::MAX),
+            // It works beside the machine, without steering it.
+            position: None,
             ..maker
         };
         let (announced, announcement) = oneshot::channel();

@@ -297,6 +297,7 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AgentPersistence,
     CapabilityId::Exec,
     CapabilityId::Fork,
+    CapabilityId::Fsm,
 ];
 
 /// Refuses a capability that is on but not built.

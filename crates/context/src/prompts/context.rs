@@ -9,6 +9,7 @@ use vocab::tools::EndingCall;
 
 use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+use super::machine::MachineSection;
 use super::succession::{ExecSection, ForkSection};
 
 /// The variables of a system prompt, for gg's template and for an override alike.
@@ -49,6 +50,8 @@ pub struct SystemContext {
     pub skills: Option<SkillsSection>,
     /// Other agents to put to work, where there are some.
     pub subagents: Option<SubagentsSection>,
+    /// The state of a machine it stands in, where there is a way out of it.
+    pub machine: Option<MachineSection>,
     /// Copying itself, where it can.
     pub fork: Option<ForkSection>,
     /// Becoming another agent, where it can.
@@ -75,6 +78,7 @@ impl SystemContext {
             memories: None,
             skills: None,
             subagents: None,
+            machine: None,
             fork: None,
             exec: None,
         }

@@ -9,7 +9,9 @@
 
 mod context;
 mod delegation;
+mod hooks;
 mod knowledge;
+mod machine;
 mod succession;
 mod template;
 mod window;
@@ -20,10 +22,12 @@ pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
 pub use delegation::{RosterLine, SubagentsSection, agent_message};
+pub use hooks::{ending_blocked, hook_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
 };
+pub use machine::{ExitLine, MachineSection};
 pub use succession::{
     ChildLine, ExecSection, ForkNote, ForkSection, MachineLine, ModuleLine, SuccessionNote,
     fork_note, succession_note,
@@ -134,5 +138,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
         .chain(succession::ALL)
+        .chain(hooks::ALL)
         .map(|template| (template.name, template.source))
 }

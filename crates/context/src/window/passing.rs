@@ -7,6 +7,7 @@ use vocab::band::Band;
 use vocab::message::Message;
 
 use super::{Item, NewItem, Retention, Toolset, Window};
+use crate::tokens::Measured;
 
 /// Whoever a window passes to.
 #[derive(Clone, Debug)]
@@ -14,11 +15,11 @@ pub struct Receiver<'a> {
     /// Its working window, tokens.
     pub limit: u64,
     /// Its tools array as it is sent, empty where a request offers none.
-    pub toolset: Arc<str>,
+    pub toolset: Measured,
     /// How its model's family is written to.
     pub shape: Shape,
     /// Its system prompt: the one that was there describes somebody else.
-    pub system: Arc<str>,
+    pub system: Measured,
     /// The bands whose pinned items become ordinary history, since what they show did not come
     /// along.
     pub demoted: &'a [Band],
@@ -43,14 +44,16 @@ impl Window {
                 self.demote(index);
             }
         }
-        let system = Item::from(NewItem {
+        let text = Arc::clone(system.text());
+        let slot = Item::from(NewItem {
             retention: Retention::Pinned,
-            ..NewItem::new(Band::System, 0, Message::System { text: system })
+            ..NewItem::new(Band::System, 0, Message::System { text })
         });
         self.limit = limit;
         self.toolset = Toolset::Sent(toolset);
         self.shape = shape;
-        self.system = Some(system);
+        self.system = Some(slot);
+        self.prompt = Some(system);
         self.signal = None;
         self.pool.clear();
         self.changes.clear();

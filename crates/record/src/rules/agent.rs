@@ -7,7 +7,7 @@ use vocab::outcome::{EndStatus, ErrorType, Limit};
 use super::held::Held;
 use super::line::Line;
 use super::turn::{Cycle, Place};
-use super::{Ending, Found, reclaimed, rule};
+use super::{Ending, Found, hooks, reclaimed, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
     let mut agents: BTreeMap<&str, Agent<'_>> = BTreeMap::new();
@@ -71,7 +71,8 @@ struct Outcome {
 impl<'a> Agent<'a> {
     fn take(&mut self, line: &'a Line, found: &mut Found) {
         self.after_limit(line, found);
-        if self.ended && line.kind != "log" && !is_late_price(line) {
+        if self.ended && line.kind != "log" && !is_late_price(line) && !hooks::follows_an_end(line)
+        {
             found.add(
                 line.number,
                 rule::AFTER_END,

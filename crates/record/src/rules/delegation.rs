@@ -8,13 +8,14 @@ use super::line::Line;
 use super::{Found, rule};
 
 /// Codes of the log lines that a run's stop is told by. A wait may end by it.
-const STOPS: [&str; 6] = [
+const STOPS: [&str; 7] = [
     "canceled",
     "defect",
     "deadline_met",
     "cost_met",
     "root_failed",
     "provider_mismatch",
+    "hook_failed",
 ];
 
 pub(super) fn check(lines: &[Line], found: &mut Found) {

@@ -1,7 +1,7 @@
 //! What holds of an agent that comes of another: its successor, or a copy of it.
 //!
 //! A chain is proved link by link: whoever hands itself on ends as one that did, with the
-//! hand-over before it; whoever comes has the place, the depth, the task and the count of turns
+//! hand-over before it; whoever comes has the place, the depth and the count of turns
 //! of the one it succeeds, and the modules that the hand-over says.
 
 use std::collections::{BTreeMap, HashMap};
@@ -134,7 +134,7 @@ impl<'a> Chains<'a> {
                                 origin["ordinal"], link.place
                             ));
                         }
-                        for field in ["depth", "cwd", "brief", "agentKind", "worktree"] {
+                        for field in ["depth", "cwd", "agentKind", "worktree"] {
                             same(field, before.spawned, line, &mut wrong);
                         }
                     }

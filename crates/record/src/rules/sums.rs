@@ -141,6 +141,12 @@ impl Sums {
                 "log" if line.text("code") == "retry" => sums.count("/modelRetries"),
                 "api_call" => sums.count("/apiCalls"),
                 "shell" => sums.count("/shellCommands"),
+                "hook" => {
+                    sums.count("/hooksRun");
+                    if line.text("decision") == "block" {
+                        sums.count("/hooksBlocked");
+                    }
+                }
                 "response_rejected" => sums.count("/rejectedResponses/count"),
                 "code_execution" => sums.count("/codeExecutions"),
                 "compaction" => sums.compaction(line),

@@ -3,9 +3,11 @@
 mod delegation;
 mod good;
 mod held;
+mod hooks;
 mod persistence;
 mod providers;
 mod recorded;
+mod succession;
 
 use serde_json::{Value, json};
 

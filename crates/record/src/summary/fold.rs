@@ -13,8 +13,8 @@ use super::clocks::Clocks;
 use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
-    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, Origin,
-    ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome, Usage,
+    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, HookDecision,
+    Origin, ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -63,6 +63,8 @@ pub struct Fold {
     max_response_output_tokens: u64,
     tool_calls: u64,
     shell_commands: u64,
+    hooks_run: u64,
+    hooks_blocked: u64,
     ran_out_of_context: bool,
     peak_context_tokens: u64,
     peak_context_share: f64,
@@ -168,6 +170,10 @@ impl Fold {
                 }
             }
             Event::Shell(_) => self.shell_commands += 1,
+            Event::Hook(hook) => {
+                self.hooks_run += 1;
+                self.hooks_blocked += u64::from(hook.decision == HookDecision::Block);
+            }
             Event::ContextManaged(managed) => self.managed(managed),
             Event::Compaction(compaction) => self.compaction(compaction),
             Event::MemoryRevision(revision) => {
@@ -201,6 +207,7 @@ impl Fold {
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
             | Event::AgentMessage(_)
+            | Event::FsmState(_)
             | Event::AgentModules(_)
             | Event::MemoryState(_)
             | Event::ArchiveState(_)
@@ -287,6 +294,8 @@ impl Fold {
             max_response_output_tokens: self.max_response_output_tokens,
             tool_calls: self.tool_calls,
             shell_commands: self.shell_commands,
+            hooks_run: self.hooks_run,
+            hooks_blocked: self.hooks_blocked,
             ran_out_of_context: self.ran_out_of_context,
             peak_context_tokens: self.peak_context_tokens,
             peak_context_share: self.peak_context_share,

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Target, ToolName, context, delegation, memories, skills, tasks};
+use super::{Exit, Target, ToolName, context, delegation, machine, memories, skills, tasks};
 use crate::knowledge::{MemoryStrategy, TaskMode};
 use crate::words::words;
 
@@ -75,6 +75,8 @@ pub struct Variants<'a> {
     pub skills: bool,
     /// Whom the agent may put to work.
     pub targets: &'a [Target<'a>],
+    /// The ways out of the machine's state the agent stands in.
+    pub exits: &'a [Exit<'a>],
     /// Whether it may copy itself.
     pub forks: bool,
     /// Whom it may become.
@@ -177,6 +179,7 @@ pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> 
         }
         tool => context::parts(tool)
             .or_else(|| delegation::parts(tool, variants))
+            .or_else(|| machine::parts(tool, variants.exits))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
             .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
@@ -214,6 +217,11 @@ mod tests {
             slug: "scout",
             name: "Scout",
             description: "Looks things up.",
+        }],
+        exits: &[Exit {
+            state: "done",
+            description: "",
+            history: false,
         }],
         forks: true,
         successors: &[Target {

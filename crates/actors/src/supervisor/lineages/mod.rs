@@ -115,6 +115,11 @@ impl Lineages {
         self.successors.get(agent).unwrap_or(agent)
     }
 
+    /// Whether another has taken an agent's place.
+    pub(super) fn has_handed_on(&self, agent: &AgentId) -> bool {
+        self.of(agent).is_some_and(|it| it.current != *agent)
+    }
+
     /// The lineage of an agent that may ask.
     fn of(&self, agent: &AgentId) -> Option<&Lineage> {
         self.known.get(self.handle(agent))
