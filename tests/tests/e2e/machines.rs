@@ -501,28 +501,30 @@ fn each_kind_is_carried_where_the_edge_names_it_and_starts_anew_where_it_does_no
     edges.extend(KINDS.map(|kind| vec![kind]));
     for edge in edges {
         let agents = plan_then_build(&json!(edge), holder("planner"), holder("builder"));
-        let run = play(
-            launch(&agents),
-            &[(
-                "planner",
-                vec![
-                    Answer::call("add_task", json!({ "id": "t", "title": "A task" }))
-                        .and_call(
-                            "write_memory",
-                            json!({ "name": "m", "description": "d", "text": "body" }),
-                        )
-                        .and_call("read_skill", json!({ "name": "gg-tasks" })),
-                    Answer::call("add_task", json!({ "id": "u", "title": "Another" })),
-                    Answer::call(
-                        "archive_thread",
-                        json!({ "ranges": [{ "from": 2, "to": 2 }] }),
+        // A block is rewritten, and what is archived leaves: nothing a strict prefix would survive.
+        let answers = cast(&[(
+            "planner",
+            vec![
+                Answer::call("add_task", json!({ "id": "t", "title": "A task" }))
+                    .and_call(
+                        "write_memory",
+                        json!({ "name": "m", "description": "d", "body": "body" }),
                     )
+                    .and_call("read_skill", json!({ "name": "gg-tasks" })),
+                Answer::call("add_task", json!({ "id": "u", "title": "Another" })),
+                Answer::call("archive_thread", json!({ "ranges": [[2, 2]] }))
                     .saying("I keep everything."),
-                    go("build", "On."),
-                ],
-            )],
-        );
+                go("build", "On."),
+            ],
+        )]);
+        let run = Run::builder()
+            .launch(launch(&agents))
+            .gateway(Gateway::lenient(answers))
+            .run();
         run.ended(0, "completed");
+        for result in run.events("tool_result") {
+            assert_eq!(result["ok"], true, "{result}");
+        }
         let kinds = dispositions(&run, 0);
         let modules = run.events("agent_modules");
         let store = |agent: usize, kind: &str| {
