@@ -760,3 +760,31 @@ fn a_state_left_without_its_conversation_is_entered_afresh() {
         "{last:?}"
     );
 }
+
+#[test]
+fn the_example_runs_on_its_script() {
+    let example = |name: &str| {
+        let path = format!("{}/../examples/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let document = example("plan-then-implement");
+    let builder = Run::builder();
+    let workspace = builder.workspace().display().to_string();
+    let mut document = document;
+    document["workspaceDir"] = json!(workspace);
+    let run = builder
+        .document(document.to_string())
+        .mock_script(&example("plan-then-implement.script"))
+        .run();
+    run.ended(0, "completed");
+    assert_eq!(
+        path(&run),
+        [
+            ("root", "plan", None),
+            ("agent-1", "implement", Some("plan"))
+        ]
+    );
+    assert_eq!(run.file("GREETING.md"), "Hello, reader.\n");
+    assert_eq!(figure(&run, "tasksCompleted"), 1);
+}

@@ -8,6 +8,8 @@ pub(crate) const EVERYTHING: &str = include_str!("documents/everything.json");
 pub(crate) const SPECIFICATION: &str = include_str!("documents/specification.json");
 /// The example that needs no network.
 pub(crate) const MOCK: &str = include_str!("../../../../examples/mock-session.json");
+/// The example of a machine.
+pub(crate) const MACHINE: &str = include_str!("../../../../examples/plan-then-implement.json");
 /// The example on a live model.
 pub(crate) const LIVE: &str = include_str!("../../../../examples/live-session.json");
 

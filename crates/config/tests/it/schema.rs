@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{EVERYTHING, LIVE, MOCK, SPECIFICATION, refusals, repository};
+use crate::common::{EVERYTHING, LIVE, MACHINE, MOCK, SPECIFICATION, refusals, repository};
 use serde_json::{Map, Value, json};
 
 /// The committed copy of the schema. `GG_UPDATE=1 cargo test -p config` rewrites it.
@@ -25,7 +25,7 @@ fn the_committed_schema_is_the_generated_one() {
 fn the_schema_admits_what_the_check_admits() {
     let schema = config::schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for text in [LIVE, MOCK, SPECIFICATION] {
+    for text in [LIVE, MOCK, MACHINE, SPECIFICATION] {
         let document: Value = serde_json::from_str(text).unwrap();
         let faults: Vec<_> = validator
             .iter_errors(&document)

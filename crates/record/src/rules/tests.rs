@@ -3,6 +3,7 @@
 mod delegation;
 mod good;
 mod held;
+mod machine;
 mod providers;
 mod recorded;
 mod succession;
