@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use context::compaction::{Close, Relief};
 use context::prompts;
-use vocab::outcome::{ErrorType, TurnVerdict};
+use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
 
 use super::compacting::{Summarized, failed};
 use super::turns::{ReplySize, Turns};
@@ -60,7 +60,7 @@ impl Turns {
                     tokens: None,
                     cost: None,
                 };
-                relief = self.compact_on(turn, summarized).await?;
+                relief = self.compact_answered(turn, summarized, size).await?;
             }
             // A session can end whatever is asked of it.
             Close::Restate(missing) if !ends => {
@@ -99,6 +99,31 @@ impl Turns {
             return self.close_error(turn, ErrorType::RepeatedCall, size);
         }
         self.close(turn, None, size)
+    }
+
+    /// Compacts on the answer of a turn. Where that ends the agent the turn is judged all the same:
+    /// it was answered.
+    async fn compact_answered(
+        &mut self,
+        turn: u32,
+        summarized: Summarized,
+        size: ReplySize,
+    ) -> ControlFlow<LoopEnd, Relief> {
+        let before = self.answered;
+        let compacted = self.compact_on(turn, summarized).await;
+        // A text of gg's own that does not render has judged it.
+        if let ControlFlow::Break(end) = &compacted
+            && self.answered == before
+        {
+            self.answered += 1;
+            let verdict = match end.status {
+                // Cut short by the operator, not by the agent: no error of its.
+                EndStatus::Canceled => TurnVerdict::Progressed,
+                _ => TurnVerdict::Fatal,
+            };
+            self.judge(turn, verdict, None, size);
+        }
+        compacted
     }
 
     /// Tells the model of calls that it repeated; whether one of them makes the turn an error.
