@@ -30,7 +30,7 @@ fn example(name: &str) -> Value {
 
 /// The example, studied once over all caps.
 fn studied() -> (Study, Said) {
-    let study = Study::of(&Launch::mock("x"), &example("fan-out-script.json"));
+    let study = Study::of(&Launch::mock("x"), &example("fan-out.script.json"));
     let mut launch = example("fan-out.json");
     launch["workspaceDir"] = study.path("workspace").display().to_string().into();
     study.write("launch.json", &launch);
