@@ -2,12 +2,13 @@
 //! notices (03 §5).
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Request, content_text, script};
+use tests::gateway::{Answer, Gateway, Request, content_text, script};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
 use crate::common::failed;
 use crate::memories::memories;
+use crate::windowed::edited;
 
 /// A set of profiles, each of which may spawn, become and copy every one. Their prompts tell them
 /// apart.
@@ -251,17 +252,20 @@ fn tasks_memories_and_archive_move_with_what_they_hold() {
             profile("a", &["b"], &both, &tools),
             profile("b", &["a"], &both, &tools),
         ]))
-        .answers(script([
-            Answer::call("add_task", json!({ "id": "t", "title": "Test" })).and_call(
-                "write_memory",
-                json!({ "name": "build", "description": "how", "body": "make" }),
-            ),
-            Answer::call("archive_thread", json!({ "ranges": [[1, 1]] })),
-            exec("b", None),
-            Answer::call("complete_task", json!({ "id": "t" }))
-                .and_call("search_archive", json!({ "query": "add_task" })),
-            Answer::finish("Done."),
-        ]))
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            script([
+                Answer::call("add_task", json!({ "id": "t", "title": "Test" })).and_call(
+                    "write_memory",
+                    json!({ "name": "build", "description": "how", "body": "make" }),
+                ),
+                Answer::call("archive_thread", json!({ "ranges": [[1, 1]] })),
+                exec("b", None),
+                Answer::call("complete_task", json!({ "id": "t" }))
+                    .and_call("search_archive", json!({ "query": "add_task" })),
+                Answer::finish("Done."),
+            ]),
+        ))
         .run();
     run.ended(0, "completed");
     assert_eq!(

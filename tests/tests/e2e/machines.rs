@@ -501,28 +501,30 @@ fn each_kind_is_carried_where_the_edge_names_it_and_starts_anew_where_it_does_no
     edges.extend(KINDS.map(|kind| vec![kind]));
     for edge in edges {
         let agents = plan_then_build(&json!(edge), holder("planner"), holder("builder"));
-        let run = play(
-            launch(&agents),
-            &[(
-                "planner",
-                vec![
-                    Answer::call("add_task", json!({ "id": "t", "title": "A task" }))
-                        .and_call(
-                            "write_memory",
-                            json!({ "name": "m", "description": "d", "text": "body" }),
-                        )
-                        .and_call("read_skill", json!({ "name": "gg-tasks" })),
-                    Answer::call("add_task", json!({ "id": "u", "title": "Another" })),
-                    Answer::call(
-                        "archive_thread",
-                        json!({ "ranges": [{ "from": 2, "to": 2 }] }),
+        // A block is rewritten, and what is archived leaves: nothing a strict prefix would survive.
+        let answers = cast(&[(
+            "planner",
+            vec![
+                Answer::call("add_task", json!({ "id": "t", "title": "A task" }))
+                    .and_call(
+                        "write_memory",
+                        json!({ "name": "m", "description": "d", "body": "body" }),
                     )
+                    .and_call("read_skill", json!({ "name": "gg-tasks" })),
+                Answer::call("add_task", json!({ "id": "u", "title": "Another" })),
+                Answer::call("archive_thread", json!({ "ranges": [[2, 2]] }))
                     .saying("I keep everything."),
-                    go("build", "On."),
-                ],
-            )],
-        );
+                go("build", "On."),
+            ],
+        )]);
+        let run = Run::builder()
+            .launch(launch(&agents))
+            .gateway(Gateway::lenient(answers))
+            .run();
         run.ended(0, "completed");
+        for result in run.events("tool_result") {
+            assert_eq!(result["ok"], true, "{result}");
+        }
         let kinds = dispositions(&run, 0);
         let modules = run.events("agent_modules");
         let store = |agent: usize, kind: &str| {
@@ -757,4 +759,32 @@ fn a_state_left_without_its_conversation_is_entered_afresh() {
         last[2].contains("Count: 2.") && !last[2].contains("Count: 1."),
         "{last:?}"
     );
+}
+
+#[test]
+fn the_example_runs_on_its_script() {
+    let example = |name: &str| {
+        let path = format!("{}/../examples/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let document = example("plan-then-implement");
+    let builder = Run::builder();
+    let workspace = builder.workspace().display().to_string();
+    let mut document = document;
+    document["workspaceDir"] = json!(workspace);
+    let run = builder
+        .document(document.to_string())
+        .mock_script(&example("plan-then-implement.script"))
+        .run();
+    run.ended(0, "completed");
+    assert_eq!(
+        path(&run),
+        [
+            ("root", "plan", None),
+            ("agent-1", "implement", Some("plan"))
+        ]
+    );
+    assert_eq!(run.file("GREETING.md"), "Hello, reader.\n");
+    assert_eq!(figure(&run, "tasksCompleted"), 1);
 }

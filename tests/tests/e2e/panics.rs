@@ -10,9 +10,10 @@ use tests::gateway::{Answer, Gate, Gateway, Reply, Request, Step, content_text};
 use tests::launch::Launch;
 use tests::run::{Builder, Run};
 
+use crate::compaction::scratchpad;
 use crate::families::{And, DELEGATING, profile, start, subagents, task, wait};
 use crate::memories::{memories, tools};
-use crate::windowed::edited;
+use crate::windowed::{compaction, edited, window};
 
 /// A root with two levels below it at two slots, all of whom write to its memories, the middle one
 /// of agents that copy themselves and become others: at any time some run, some queue and some
@@ -245,4 +246,29 @@ fn a_run_without_its_telemetry_ends_and_says_so() {
         assert_eq!(run.code, Some(1), "{place}\n{}", run.describe());
         assert!(run.stderr.contains("telemetry died"), "{}", run.describe());
     }
+}
+
+/// An answered turn is judged, also where what it asked for ends its agent. The window has opened
+/// with the block of memories when the compaction asks the store for it again.
+#[test]
+fn a_store_that_dies_in_an_agent_s_own_compaction_leaves_its_turn_an_outcome() {
+    let launch = scratchpad(window(200_000)).granting(
+        compaction("self-compaction", 0.25, &json!({})),
+        &["compact"],
+    );
+    let summary = json!({ "summary": "What there is to know.", "files": [] });
+    let answer = move |_: &Request, n: usize| match n {
+        0 => Answer::shell("echo here"),
+        1 => Answer::call("compact", summary.clone()),
+        _ => Answer::finish("Never."),
+    };
+    let run = Run::builder()
+        .launch(launch)
+        .answers(answer)
+        .tripping("shown@2")
+        .run();
+    a_defect(&run, "shown@2");
+    let outcomes = run.events("turn_outcome");
+    let outcomes: Vec<_> = outcomes.iter().map(|it| &it["outcome"]).collect();
+    assert_eq!(outcomes, ["progressed", "fatal"]);
 }

@@ -30,7 +30,7 @@ fn example(name: &str) -> Value {
 
 /// The example, studied once over all caps.
 fn studied() -> (Study, Said) {
-    let study = Study::of(&Launch::mock("x"), &example("fan-out-script.json"));
+    let study = Study::of(&Launch::mock("x"), &example("fan-out.script.json"));
     let mut launch = example("fan-out.json");
     launch["workspaceDir"] = study.path("workspace").display().to_string().into();
     study.write("launch.json", &launch);
@@ -108,13 +108,13 @@ fn knee_is_where_the_makespans_say(study: &Value, makespans: &[f64], said: &Said
     let at = makespans
         .iter()
         .position(|it| *it <= 1.05 * shortest)
-        .unwrap();
+        .expect("the shortest is one of them");
     let expected: Vec<Value> = if (1..CAPS.len() - 1).contains(&at) {
         vec![CAPS[at].into()]
     } else {
         Vec::new()
     };
-    let knees = study["knees"].as_array().unwrap();
+    let knees = study["knees"].as_array().expect("a study lists its knees");
     let found: Vec<Value> = knees.iter().map(|it| it["value"].clone()).collect();
     assert_eq!(found, expected, "{makespans:?}");
     for cap in &expected {

@@ -106,6 +106,20 @@ impl Turns {
         ControlFlow::Continue(())
     }
 
+    /// Tells the operator of what the last turn declared and its end kept from being carried out.
+    pub(super) fn tell_undone(&self) {
+        let voice = &self.links.voice;
+        for Copy { id, .. } in &self.declared.forks {
+            let text = format!("the copy `{id}` is not made: its maker has ended");
+            voice.log(LogLevel::Warn, Some("fork_dropped"), text);
+        }
+        if let Some(successor) = &self.declared.succession {
+            let target = &successor.target;
+            let text = format!("nobody of profile `{target}` takes its place: it has ended");
+            voice.log(LogLevel::Warn, Some("succession_dropped"), text);
+        }
+    }
+
     /// A copy of all it holds, with the memories where the copy gets some of its own.
     async fn copy_estate(&mut self, turn: u32) -> ControlFlow<LoopEnd, Estate> {
         let memories = self.held.row(ModuleKind::Memories);

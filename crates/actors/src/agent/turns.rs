@@ -247,6 +247,7 @@ impl Turns {
     async fn turn_after_turn(&mut self) -> Life {
         loop {
             if let ControlFlow::Break(end) = self.turn().await {
+                self.tell_undone();
                 return Life::Over(end);
             }
             // The turn has told all of itself: nothing stands between it and whoever goes on.

@@ -10,6 +10,8 @@ pub(crate) const SPECIFICATION: &str = include_str!("documents/specification.jso
 pub(crate) const MOCK: &str = include_str!("../../../../examples/mock-session.json");
 /// The example with hooks, which needs no network either.
 pub(crate) const HOOKED: &str = include_str!("../../../../examples/hooked-session.json");
+/// The example of a machine.
+pub(crate) const MACHINE: &str = include_str!("../../../../examples/plan-then-implement.json");
 /// The example on a live model.
 pub(crate) const LIVE: &str = include_str!("../../../../examples/live-session.json");
 /// The example of a family, on a mock model.

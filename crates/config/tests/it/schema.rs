@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{EVERYTHING, FAN_OUT, HOOKED, LIVE, MOCK, SPECIFICATION, refusals, repository};
+use crate::common::{
+    EVERYTHING, FAN_OUT, HOOKED, LIVE, MACHINE, MOCK, SPECIFICATION, refusals, repository,
+};
 use serde_json::{Map, Value, json};
 
 /// The committed copy of the schema. `GG_UPDATE=1 cargo test -p config` rewrites it.
@@ -25,7 +27,7 @@ fn the_committed_schema_is_the_generated_one() {
 fn the_schema_admits_what_the_check_admits() {
     let schema = config::schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for text in [LIVE, MOCK, HOOKED, SPECIFICATION, FAN_OUT] {
+    for text in [LIVE, MOCK, MACHINE, HOOKED, SPECIFICATION, FAN_OUT] {
         let document: Value = serde_json::from_str(text).unwrap();
         let faults: Vec<_> = validator
             .iter_errors(&document)

@@ -162,10 +162,11 @@ impl Narrator {
         }
         let first = glimpse(preview.lines().next().unwrap_or_default(), SHOWN_CHARS);
         let text = match tool.as_str() {
-            // The `shell` event told it, with its exit code; the summary is told at the end.
-            // So did the events of the agents it is about.
-            "spawn_subagent" | "wait_for_subagents" | "send_message" => return None,
-            "shell" | "finish" => return None,
+            // The `shell` event told it, with its exit code, and the agents' own events what became
+            // of them; the summary is told at the end.
+            "shell" | "finish" | "spawn_subagent" | "wait_for_subagents" | "send_message" => {
+                return None;
+            }
             "write_file" | "edit_file" => format!("     {dim}{tool}{off} {first}\n"),
             "list_dir" => {
                 let names: Vec<String> = preview

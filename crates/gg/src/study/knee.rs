@@ -29,13 +29,16 @@ pub(crate) struct Knee {
     pub(crate) place: usize,
 }
 
+/// A value of the first variable, the makespan there, and what it is of.
+type Point<'a> = (f64, f64, &'a Combination);
+
 /// The knee of every line that has one: the first variable's values are numbers, and the makespan
 /// falls up to some of them and no further. Whose makespan still falls at the last value has none.
 pub(crate) fn knees(variables: &[Variable], combinations: &[Combination]) -> Vec<Knee> {
     let Some(first) = variables.first() else {
         return Vec::new();
     };
-    let mut lines: Vec<(&[usize], Vec<(f64, f64, &Combination)>)> = Vec::new();
+    let mut lines: Vec<(&[usize], Vec<Point<'_>>)> = Vec::new();
     for combination in combinations {
         let Some((place, key)) = combination.places.split_first() else {
             continue;
@@ -57,7 +60,7 @@ pub(crate) fn knees(variables: &[Variable], combinations: &[Combination]) -> Vec
         .collect()
 }
 
-fn knee(mut points: Vec<(f64, f64, &Combination)>, first: &Variable) -> Option<Knee> {
+fn knee(mut points: Vec<Point<'_>>, first: &Variable) -> Option<Knee> {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let shortest = points.iter().map(|it| it.1).fold(f64::INFINITY, f64::min);
     let at = points.iter().position(|it| it.1 <= shortest * WITHIN)?;

@@ -4,6 +4,7 @@ mod delegation;
 mod good;
 mod held;
 mod hooks;
+mod machine;
 mod persistence;
 mod providers;
 mod recorded;

@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::TransitionState, VARIANTS), None);
+        assert_eq!(definition(ToolName::CreateIssue, VARIANTS), None);
     }
 
     #[test]
