@@ -154,59 +154,31 @@ fn a_panicking_client_ends_the_run() {
     ended_as_a_defect(&play("client", false), "tripped in client");
 }
 
-/// A session of a root with memories, and with more capabilities, each with its tools.
-fn remembering(more: &[(Value, &str)], turns: &[Value]) -> Played {
+#[test]
+fn a_panicking_store_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut document = document(folder.path(), false);
     let root = &mut document["capabilitySet"]["agents"][0];
-    let memories = json!({
+    root["capabilities"].as_array_mut().unwrap().push(json!({
         "id": "memories", "enabled": true, "implementation": "markdown",
         "params": {
             "maxCount": 0, "maxLenPerMemory": 0, "maxTotalLen": 0, "maxLenIndex": 0,
             "maxLenDescription": 0, "maxResults": 0,
         },
-    });
-    for (declaration, tool) in [(memories, "create_memory")].iter().chain(more) {
-        let capabilities = root["capabilities"].as_array_mut().unwrap();
-        capabilities.push(declaration.clone());
-        root["tools"].as_array_mut().unwrap().push(json!(tool));
-    }
-    session(&document, &json!({ "profiles": { "*": turns } }))
-}
-
-#[test]
-fn a_panicking_store_ends_the_run() {
+    }));
+    root["tools"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!("create_memory"));
     let memory = json!({ "name": "own", "description": "d", "body": "b" });
+    let script = json!({ "profiles": { "*": [
+        { "calls": [{ "tool": "create_memory", "arguments": memory }] },
+        { "finish": "done" },
+    ]}});
     tripping::arm("store");
-    let create = json!({ "calls": [{ "tool": "create_memory", "arguments": memory }] });
-    let played = remembering(&[], &[create, json!({ "finish": "done" })]);
+    let played = session(&document, &script);
     ended_as_a_defect(&played, "tripped in store");
     assert_eq!(played.lines("memory_revision").len(), 0);
-}
-
-/// An answered turn is judged, also where what it asked for ends its agent.
-#[test]
-fn a_store_that_dies_in_an_agents_own_compaction_leaves_its_turn_an_outcome() {
-    let compaction = json!({
-        "id": "compaction", "enabled": true, "implementation": "self-compaction",
-        "params": { "summaryHeadroom": 0.5 },
-    });
-    let summary = json!({ "summary": "What there is to know.", "files": [] });
-    // The window has opened with the block when the compaction asks for it again.
-    tripping::arm_behind("shown", 1);
-    let played = remembering(
-        &[(compaction, "compact")],
-        &[
-            json!({ "calls": [{ "tool": "list_dir", "arguments": {} }] }),
-            json!({ "calls": [{ "tool": "compact", "arguments": summary }] }),
-            json!({ "finish": "done" }),
-        ],
-    );
-    ended_as_a_defect(&played, "tripped in shown");
-    assert_eq!(record::rules::check(&played.stream), []);
-    let outcomes = played.lines("turn_outcome");
-    let outcomes: Vec<_> = outcomes.iter().map(|it| &it["outcome"]).collect();
-    assert_eq!(outcomes, ["progressed", "fatal"]);
 }
 
 #[test]

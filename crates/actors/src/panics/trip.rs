@@ -52,28 +52,19 @@ pub(crate) mod tripping {
     use std::cell::Cell;
 
     thread_local! {
-        static ARMED: Cell<Option<(&'static str, usize)>> = const { Cell::new(None) };
+        static ARMED: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
 
     /// Arms a place; actors run on the thread of whoever runs the session.
     pub(crate) fn arm(place: &'static str) {
-        arm_behind(place, 0);
-    }
-
-    /// Arms a place for the time after it has been passed so often.
-    pub(crate) fn arm_behind(place: &'static str, passes: usize) {
-        ARMED.set(Some((place, passes)));
+        ARMED.set(Some(place));
     }
 
     /// Panics where the place is armed, once.
     pub(crate) fn trip(place: &'static str) {
-        match ARMED.get() {
-            Some((armed, 0)) if armed == place => {
-                ARMED.set(None);
-                panic!("tripped in {place}");
-            }
-            Some((armed, passes)) if armed == place => ARMED.set(Some((armed, passes - 1))),
-            _ => {}
+        if ARMED.get() == Some(place) {
+            ARMED.set(None);
+            panic!("tripped in {place}");
         }
     }
 }
