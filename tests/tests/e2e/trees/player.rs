@@ -1,20 +1,25 @@
 //! A model that plays a plan, and looks at what every call of it came to.
 //!
 //! All it knows of an agent stands in the agent's own conversation: the ids of whom it started,
-//! the values its waits brought. A result that is not what the plan says panics, which the gateway
+//! the values its waits brought; where a conversation stays behind, the note handed over has it. A result that is not what the plan says panics, which the gateway
 //! keeps as a violation and the run's checks report.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tests::gateway::{self, Answer, Reply, Request};
 
-use super::plan::{End, MAX_DEPTH, PROFILES, Plan, Step, Turn};
+use super::plan::{End, Exit, MAX_DEPTH, PROFILES, Plan, STATES, Step, Turn};
 use crate::families::task;
 
 /// How the note begins that a copy opens on.
 const COPY: &str = "Task: you are a copy of `";
+/// What the note says by which whoever comes without a conversation begins.
+const RESET: &str = "Nothing of its conversation came with you.";
+/// How the ids begin of reads that gg makes as an agent opens on a desk.
+const DESK: &str = "desk-";
 
 /// See the module.
 pub(super) struct Player {
@@ -25,33 +30,51 @@ pub(super) struct Player {
 struct Asked {
     node: usize,
     turn: usize,
+    /// What was handed over, as of the turn it was handed over at.
+    from: usize,
+    known: Known,
 }
 
 impl Asked {
-    /// A copy's conversation is its maker's up to the note it opens on.
+    /// A copy's conversation is its maker's up to the note it opens on; of a turn that left the
+    /// conversation behind only the note is left.
     fn of(request: &Request) -> Self {
         let messages = request.messages();
-        let note = messages.iter().rposition(|message| {
-            message["role"] == "user"
-                && gateway::content_text(&message["content"]).starts_with(COPY)
-        });
-        let replies = messages[..note.unwrap_or_default()]
+        let told = |message: &Value| {
+            let own = message["role"] == "user";
+            own.then(|| gateway::content_text(&message["content"]))
+                .filter(|text| text.starts_with(COPY) || text.contains(RESET))
+        };
+        let note = messages.iter().rposition(|it| told(it).is_some());
+        let replies = messages[note.unwrap_or_default()..]
             .iter()
-            .filter(|message| message["role"] == "assistant");
-        let told = note.map(|note| gateway::content_text(&messages[note]["content"]));
-        let brief = told.map_or_else(
-            || task(request),
-            |told| told.lines().last().unwrap_or_default().to_owned(),
-        );
+            .filter(|it| it["role"] == "assistant")
+            .filter(|it| {
+                let id = it["tool_calls"][0]["id"].as_str();
+                !id.is_some_and(|id| id.starts_with(DESK))
+            })
+            .count();
+        let said = note.and_then(|note| told(&messages[note]));
+        let last = said.as_deref().and_then(|text| text.lines().last());
+        let (brief, from, known) = match last {
+            Some(brief) if brief.starts_with("Node ") => (brief.to_owned(), 0, Known::default()),
+            Some(memo) => {
+                let (from, known) = serde_json::from_str(memo).expect("a note of this player's");
+                (task(request), from, known)
+            }
+            None => (task(request), 0, Known::default()),
+        };
         Self {
             node: node_of(&brief),
-            turn: request.turn() - replies.count(),
+            turn: from + replies,
+            from,
+            known,
         }
     }
 }
 
 /// What the results of a conversation say so far.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Known {
     /// The children that were started, in order.
     children: Vec<(usize, String)>,
@@ -72,8 +95,9 @@ impl Player {
 
     /// The reply to a request.
     pub(super) fn reply(&self, request: &Request) -> Reply {
-        let Asked { node, turn } = Asked::of(request);
-        let known = self.read(node, turn, request);
+        let asked = Asked::of(request);
+        let (node, turn) = (asked.node, asked.turn);
+        let known = self.read(asked, request);
         let it = &self.plan.nodes[node];
         // Replies come in different orders in each run; a pause of some makes it differ more.
         let pause = Duration::from_millis(((node * 7 + turn * 3) % 4) as u64);
@@ -83,9 +107,12 @@ impl Player {
             None if it.end == End::Refused => return Reply::error(400, "no such thing"),
             None if it.end == End::Blank && turn == it.turns.len() => Answer::finish("  "),
             None if it.end == End::Beats => {
-                let target = json!({ "agent": PROFILES[1] }).to_string();
+                let (tool, target) = match it.ends_as.exits().first() {
+                    Some(exit) => leave(*exit, turn, &known),
+                    None => ("exec", json!({ "agent": PROFILES[1] })),
+                };
                 Answer::default()
-                    .and_call_as(&call(node, turn, 0), "exec", &target)
+                    .and_call_as(&call(node, turn, 0), tool, &target.to_string())
                     .and_call("finish", json!({ "summary": word(node) }))
             }
             None => Answer::finish(&word(node)),
@@ -101,12 +128,13 @@ impl Player {
                 Step::Spawn(child) => (
                     "spawn_subagent",
                     json!({
-                        "agent": PROFILES[self.plan.nodes[*child].begins_as],
+                        "agent": PROFILES[self.plan.nodes[*child].target],
                         "prompt": brief(*child),
                     }),
                 ),
                 Step::Fork(child) => ("fork", json!({ "prompt": brief(*child) })),
                 Step::Become(profile) => ("exec", json!({ "agent": PROFILES[*profile] })),
+                Step::Leave(exit) => leave(*exit, turn, known),
                 Step::Wait(whom) => ("wait_for_subagents", json!({ "ids": known.ids(whom) })),
                 Step::Stranger => ("wait_for_subagents", json!({ "ids": ["agent-999"] })),
                 Step::Message(child) => (
@@ -114,7 +142,7 @@ impl Player {
                     json!({ "id": known.id(*child).unwrap_or("agent-999"), "message": "Go on." }),
                 ),
                 Step::Command => ("shell", json!({ "command": format!("echo {node} {turn}") })),
-                Step::Look => ("list_dir", json!({})),
+                Step::Look => ("read_file", json!({ "path": READ })),
                 Step::Stumble => ("list_dir", json!({ "path": "nowhere" })),
             };
             answer = answer.and_call_as(&call(node, turn, place), tool, &arguments.to_string());
@@ -123,7 +151,13 @@ impl Player {
     }
 
     /// Reads the results of the turns before, and holds each against the plan.
-    fn read(&self, node: usize, turn: usize, request: &Request) -> Known {
+    fn read(&self, asked: Asked, request: &Request) -> Known {
+        let Asked {
+            node,
+            turn,
+            from,
+            mut known,
+        } = asked;
         let results: HashMap<String, String> = request
             .messages()
             .iter()
@@ -133,8 +167,8 @@ impl Player {
                 (id.to_owned(), gateway::content_text(&message["content"]))
             })
             .collect();
-        let mut known = Known::default();
-        for (turn, said) in self.plan.nodes[node].turns.iter().enumerate().take(turn) {
+        let turns = self.plan.nodes[node].turns.iter().enumerate();
+        for (turn, said) in turns.take(turn).skip(from) {
             let Turn::Calls(steps) = said else { continue };
             // Ids that a reply named are those known before it.
             let before = known.children.clone();
@@ -164,7 +198,7 @@ impl Player {
         let deep = self.plan.nodes[node].depth == MAX_DEPTH;
         match step {
             Step::Spawn(child) => {
-                let profile = PROFILES[self.plan.nodes[*child].begins_as];
+                let profile = PROFILES[self.plan.nodes[*child].target];
                 let started = id_before(text, &format!("` ({profile}) started"));
                 match started {
                     Some(id) if !deep => known.children.push((*child, id)),
@@ -177,9 +211,9 @@ impl Player {
                 None if deep && text.contains("(limit-exceeded)") => {}
                 _ => panic!("node {node} copies itself as {child}: {text}"),
             },
-            Step::Become(_) => {
+            Step::Become(_) | Step::Leave(_) => {
                 let first = !std::mem::replace(&mut closing.becomes, true);
-                let stands = text.starts_with("you become");
+                let stands = text.starts_with("you become") || text.contains("` takes your place");
                 assert!(stands == first, "node {node} becomes another: {text}");
                 assert!(stands || text.contains("(refused)"), "node {node}: {text}");
             }
@@ -226,7 +260,7 @@ impl Player {
         let mut rest = text;
         for (child, id) in asked {
             let it = &self.plan.nodes[*child];
-            let profile = PROFILES[it.ends_as];
+            let profile = PROFILES[it.ends_as.profile];
             let row = match it.end {
                 End::Finish | End::Blank | End::Beats => {
                     format!("`{id}` ({profile}) finished:\n{}", word(*child))
@@ -259,11 +293,22 @@ impl Known {
     }
 }
 
+/// A call that leaves a state, with what whoever comes has to know where it sees nothing else.
+fn leave(exit: Exit, turn: usize, known: &Known) -> (&'static str, Value) {
+    let memo = json!((turn + 1, known)).to_string();
+    let note = (!exit.history).then_some(memo);
+    let arguments = json!({ "state": STATES[exit.to].name, "note": note });
+    ("transition_state", arguments)
+}
+
 /// The id a result begins with, where these words follow it.
 fn id_before(text: &str, words: &str) -> Option<String> {
     let (id, _) = text.strip_prefix('`')?.split_once(words)?;
     Some(id.to_owned())
 }
+
+/// The file that everybody looks at.
+pub(super) const READ: &str = "plan.txt";
 
 /// The task of a node's agent.
 fn brief(node: usize) -> String {
