@@ -221,7 +221,9 @@ impl Turns {
 
     /// Says what it is, fills its window and takes its slot.
     async fn open(&mut self) -> ControlFlow<LoopEnd> {
+        panics::trip("arriving");
         let inheritance = self.announce();
+        panics::trip("announced");
         self.tell_holdings().await?;
         panics::trip("opening");
         let inheritance = match inheritance.transpose() {
