@@ -82,9 +82,8 @@ fn a_successor_has_read_what_its_predecessor_read_and_finds_its_own_manuals() {
         .file("skills/paint/skill.md", skill("paint"))
         .answers(
             |request: &Request, _| match (asked_of(request).as_str(), request.turn()) {
-                ("a", 0) => Answer::call("read_skill", json!({ "name": "paint" })),
+                ("a", 0) | ("b", 2) => Answer::call("read_skill", json!({ "name": "paint" })),
                 ("a", _) => exec("b", None),
-                ("b", 2) => Answer::call("read_skill", json!({ "name": "paint" })),
                 ("b", 3) => Answer::call("read_skill", json!({ "name": "gg-skills" })),
                 _ => Answer::finish("Done."),
             },
