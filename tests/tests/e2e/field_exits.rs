@@ -6,6 +6,7 @@ use tests::launch::Launch;
 use tests::run::{Builder, Run};
 
 use crate::families::{And, DELEGATING, of_root, profile, start, subagents};
+use crate::hooks::custom;
 
 /// A root that may start workers; nothing is asked twice.
 fn family() -> Builder {
@@ -51,9 +52,15 @@ fn canceled() -> Builder {
     builder.with(|launch| launch.set("/cancelFile", cancel.display().to_string()))
 }
 
+/// A root that finishes, with a script that is to decide.
+fn hooked(event: &'static str, source: &'static str) -> Builder {
+    plays([Answer::finish("Done.")])
+        .with(move |launch| crate::hooks::hooked(launch, [custom(event, source)]))
+}
+
 #[test]
 fn f95_every_way_to_end_has_its_exit_code_and_the_last_line_says_so() {
-    let rows: [(&str, Builder, i32, &str); 12] = [
+    let rows: [(&str, Builder, i32, &str); 15] = [
         ("finish", plays([Answer::finish("Done.")]), 0, "completed"),
         (
             "a blank summary",
@@ -104,6 +111,24 @@ fn f95_every_way_to_end_has_its_exit_code_and_the_last_line_says_so() {
             parent(|| Answer::finish("Done.").into()).tripping("child"),
             1,
             "internal_error",
+        ),
+        (
+            "a hook that fails",
+            hooked("agent-start", "echo no decision"),
+            1,
+            "hook_error",
+        ),
+        (
+            "a hook that fails before an ending",
+            hooked("agent-stop", "exit 0"),
+            1,
+            "hook_error",
+        ),
+        (
+            "a hook that fails as the session ends",
+            hooked("session-end", "echo no decision"),
+            0,
+            "completed",
         ),
         (
             "a bad document",

@@ -42,6 +42,7 @@ mod memories;
 mod memories_linked;
 mod mock;
 mod panics;
+mod passing_on;
 mod persistence;
 mod pictures;
 mod prefix;

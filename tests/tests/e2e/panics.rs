@@ -4,6 +4,8 @@
 //! time. Whatever died, the run ends by itself with exit code 1, each agent has one outcome, and
 //! the stream holds its rules and has its last line.
 
+use std::collections::BTreeSet;
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Gate, Gateway, Reply, Request, Step, content_text};
@@ -176,6 +178,25 @@ fn an_agent_that_dies_opening_or_handing_itself_on_has_one_outcome() {
     }
     for place in ["handed_on@1", "handed_on@3"] {
         dies_of(place);
+    }
+}
+
+#[test]
+fn an_agent_that_dies_before_it_said_what_it_is_or_holds_has_one_outcome() {
+    for place in ["arriving", "announced"] {
+        // Of the root, of those it starts, and of copies and successors among those that come later.
+        for passing in [1, 2, 4, 5, 6, 7, 9, 11, 13, 15] {
+            let place = format!("{place}@{passing}");
+            let run = family().tripping(&place).run();
+            a_defect(&run, &place);
+            crate::kill9::agrees(&run);
+            // Whoever did not get to say what it is has an end all the same.
+            outcomes(&run, &place);
+            let died = crate::families::ended(&run, "internal_error");
+            assert!(!died.is_empty(), "{place}");
+            let once: BTreeSet<_> = died.iter().collect();
+            assert_eq!(once.len(), died.len(), "{place}");
+        }
     }
 }
 

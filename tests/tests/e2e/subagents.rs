@@ -179,6 +179,51 @@ fn f71_without_a_bound_the_operator_is_told_each_hundred() {
     assert_eq!(figure(&run, "agentsFailed"), 0);
 }
 
+/// Each agent holds a window of nearly a hundred thousand characters while it lives, five at a time.
+#[test]
+fn f71_memory_stays_flat_however_many_agents_come_and_go() {
+    const TURNS: usize = 30;
+    const PART: u64 = 16_000;
+    const HELD: u64 = 6 * PART;
+
+    let running = Run::builder()
+        .launch(family(5, 1))
+        .answers(
+            |request: &Request, _| match (of_root(request), request.turn()) {
+                (true, turn) if turn < TURNS => {
+                    let brief = |n: usize| format!("Child {n} of turn {turn}.");
+                    let answer = (1..5).fold(spawn(&brief(0)), |answer, n| {
+                        answer.and_start("worker", &brief(n))
+                    });
+                    answer.and_wait(&[])
+                }
+                (false, 0) => (0..HELD / PART).fold(Answer::default(), |answer, _| {
+                    let command = format!("yes one two | tr '\\n' ' ' | head -c {PART}");
+                    answer.and_call("shell", json!({ "command": command }))
+                }),
+                _ => Answer::finish("Done."),
+            },
+        )
+        .start();
+    running.wait_for("the thirtieth child's end", |line| {
+        line["agentId"] == "agent-30" && line["endedAs"] == "completed"
+    });
+    let before = running.probe().unwrap().memory;
+    let run = running.finish();
+    run.ended(0, "completed");
+    assert_eq!(figure(&run, "agents"), 1 + 5 * TURNS as u64);
+    let requests = run.gateway.as_ref().unwrap().requests();
+    let held = requests
+        .iter()
+        .filter(|it| it.text().len() as u64 > HELD)
+        .count();
+    assert!(held >= 5 * TURNS, "{held}");
+    // Windows that were kept would come to twice as much, were nothing but their texts kept.
+    let risen = run.peak.memory.saturating_sub(before);
+    let kept = (5 * TURNS as u64 - 30) * HELD;
+    assert!(risen < kept / 2, "memory rose by {risen} of {kept} bytes");
+}
+
 #[test]
 fn f72_a_profile_that_starts_itself_stops_at_the_depth() {
     let run = Run::builder()

@@ -24,7 +24,9 @@ use crate::succession::Arrival;
 impl Turns {
     /// Says what it is, fills its window and takes its slot.
     pub(super) async fn open(&mut self) -> ControlFlow<LoopEnd> {
+        panics::trip("arriving");
         let inheritance = self.announce();
+        panics::trip("announced");
         self.tell_holdings().await?;
         panics::trip("opening");
         let inheritance = match inheritance.transpose() {

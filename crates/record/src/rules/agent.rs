@@ -61,6 +61,11 @@ struct Agent<'a> {
     ended_as: Option<EndStatus>,
 }
 
+/// Whether an agent ends by a fault of gg's own.
+pub(super) fn is_death(line: &Line) -> bool {
+    line.text("endedAs") == EndStatus::InternalError.as_str()
+}
+
 #[derive(Clone, Copy)]
 struct Outcome {
     is_error: bool,
@@ -134,6 +139,11 @@ impl<'a> Agent<'a> {
                 Done
             }
             (Done, _) => return true,
+            // Who died before it had said what it is has an end all the same.
+            (_, "agent_status") if is_death(line) => {
+                self.opening = Done;
+                return true;
+            }
             (opening, kind) => {
                 let expected = match opening {
                     Nothing => "agent_spawned",

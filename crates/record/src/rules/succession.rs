@@ -27,6 +27,7 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
             "agent_modules" => chains.modules(agent, line, found),
             "turn_outcome" => chains.outcome(agent, line, found),
             "agent_status" => chains.status(agent, line, found),
+            "log" if line.text("code") == LOST => chains.lost(agent),
             _ => {}
         }
     }
@@ -34,6 +35,9 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
         chains.conclude(lines.last().map_or(1, |line| line.number), found);
     }
 }
+
+/// What is logged of an agent whose successor died before it said that it is there.
+const LOST: &str = "successor_lost";
 
 #[derive(Default)]
 struct Chains<'a> {
@@ -57,6 +61,8 @@ struct Link<'a> {
     /// Whether it handed itself on, and whether it ended as one that did.
     handed_on: bool,
     transitioned: bool,
+    /// Whether its successor died before it said that it is there.
+    lost: bool,
 }
 
 impl<'a> Chains<'a> {
@@ -190,6 +196,12 @@ impl<'a> Chains<'a> {
         link.turn = Some(turn);
     }
 
+    fn lost(&mut self, agent: &str) {
+        if let Some(link) = self.agents.get_mut(agent) {
+            link.lost = true;
+        }
+    }
+
     fn status(&mut self, agent: &str, line: &Line, found: &mut Found) {
         if !matches!(line.text("status"), "done" | "failed") {
             return;
@@ -198,7 +210,7 @@ impl<'a> Chains<'a> {
             return;
         };
         let transitioned = line.text("endedAs") == "transitioned";
-        if transitioned != link.handed_on {
+        if transitioned != (link.handed_on || link.lost) {
             let ended = line.text("endedAs");
             let message = if transitioned {
                 format!("`{agent}` ends as {ended}, and nobody took its place")

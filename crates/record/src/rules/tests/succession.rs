@@ -192,3 +192,44 @@ fn every_rule_of_succession_is_broken_by_a_small_change() {
     ];
     assert_breaks_in(&chain(), &table);
 }
+
+/// The rules that lines break, of these.
+fn broken(lines: &[Value], rule: &str) -> usize {
+    let violations = check(&text(lines));
+    violations.iter().filter(|it| it.rule == rule).count()
+}
+
+fn ends_as(how: &str) -> Value {
+    json!({"type": "agent_status", "agentId": "root", "status": "failed", "endedAs": how})
+}
+
+#[test]
+fn who_died_before_it_opened_has_its_end_alone() {
+    let started = chain()[0].clone();
+    let dies = |how: &str| [started.clone(), ends_as(how)];
+    assert_eq!(broken(&dies("internal_error"), rule::OPENING), 0);
+    assert_eq!(broken(&dies("model_error"), rule::OPENING), 1);
+}
+
+#[test]
+fn who_died_before_it_showed_its_modules_shows_none() {
+    let mut opened = chain()[..4].to_vec();
+    opened[2]["modules"] = json!([{"kind": "tasks", "store": "tasks-0"}]);
+    opened.push(json!({"type": "log", "agentId": "root", "level": "error", "message": "m"}));
+    let and = |line: Value| [opened.clone(), vec![line]].concat();
+    assert_eq!(broken(&and(ends_as("internal_error")), rule::HELD), 0);
+    assert_eq!(broken(&and(ends_as("model_error")), rule::HELD), 1);
+    let runs = json!({"type": "agent_status", "agentId": "root", "status": "running"});
+    assert_eq!(broken(&and(runs), rule::HELD), 1);
+}
+
+#[test]
+fn who_handed_itself_on_to_nobody_says_so() {
+    let mut lines = chain()[..7].to_vec();
+    lines.push(ends_as("transitioned"));
+    assert_eq!(broken(&lines, rule::SUCCESSION), 1);
+    let lost = json!({"type": "log", "agentId": "root", "level": "error", "message": "m",
+        "code": "successor_lost"});
+    lines.insert(7, lost);
+    assert_eq!(broken(&lines, rule::SUCCESSION), 0);
+}
