@@ -61,6 +61,14 @@ pub(crate) fn figure(run: &Run, name: &str) -> u64 {
     run.summary()[name].as_u64().unwrap()
 }
 
+/// What each call of a tool was answered.
+pub(crate) fn previews(run: &Run, tool: &str) -> Vec<String> {
+    let results = run.results(tool).into_iter();
+    results
+        .map(|result| result["preview"].as_str().unwrap().to_owned())
+        .collect()
+}
+
 /// An answer that starts an agent of a profile.
 pub(crate) fn start(profile: &str, prompt: &str) -> Answer {
     Answer::call(
@@ -80,6 +88,8 @@ pub(crate) trait And {
     fn and_start(self, profile: &str, prompt: &str) -> Self;
     /// Waits.
     fn and_wait(self, ids: &[&str]) -> Self;
+    /// Waits for everybody whose value was not collected yet.
+    fn and_wait_for_all(self) -> Self;
 }
 
 impl And for Answer {
@@ -92,5 +102,8 @@ impl And for Answer {
 
     fn and_wait(self, ids: &[&str]) -> Self {
         self.and_call("wait_for_subagents", json!({ "ids": ids }))
+    }
+    fn and_wait_for_all(self) -> Self {
+        self.and_call("wait_for_subagents", json!({}))
     }
 }

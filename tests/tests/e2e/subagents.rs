@@ -9,7 +9,7 @@ use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
 use crate::common::CEILING;
-use crate::families::{And, ended, figure, of_root, start, task, wait};
+use crate::families::{And, ended, figure, of_root, previews, start, task, wait};
 
 /// A live root that may start workers, who may start workers.
 fn family(cap: u64, max_depth: u64) -> Launch {
@@ -41,13 +41,6 @@ fn family(cap: u64, max_depth: u64) -> Launch {
 
 fn spawn(prompt: &str) -> Answer {
     start("worker", prompt)
-}
-
-fn previews(run: &Run, tool: &str) -> Vec<String> {
-    let results = run.results(tool).into_iter();
-    results
-        .map(|result| result["preview"].as_str().unwrap().to_owned())
-        .collect()
 }
 
 #[test]
