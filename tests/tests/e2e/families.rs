@@ -43,7 +43,13 @@ pub(crate) fn subagents(max_depth: u64) -> Value {
     json!({ "id": "subagents", "enabled": true, "params": { "maxDepth": max_depth } })
 }
 
-/// The calls that come with it.
+/// The declaration by which agents run commands, their output shown to 20 lines.
+pub(crate) fn inline_shell() -> Value {
+    json!({ "id": "shell", "enabled": true, "implementation": "inline",
+        "params": { "maxLines": 20, "maxChars": 2000 } })
+}
+
+/// The calls that come with [`subagents`].
 pub(crate) const DELEGATING: [&str; 3] = ["spawn_subagent", "wait_for_subagents", "send_message"];
 
 /// Ids of the agents that ended, by how.

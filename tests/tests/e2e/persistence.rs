@@ -9,7 +9,7 @@ use tests::gateway::{Answer, Request, content_text};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
-use crate::families::{of_root, task};
+use crate::families::{inline_shell, of_root, task};
 
 const TOOLS: [&str; 6] = [
     "shell",
@@ -23,8 +23,7 @@ const TOOLS: [&str; 6] = [
 /// A profile that reads files, runs commands and starts others.
 fn profile(slug: &str, more: &[Value]) -> Value {
     let mut capabilities = vec![
-        json!({ "id": "shell", "enabled": true, "implementation": "inline",
-            "params": { "maxLines": 20, "maxChars": 2000 } }),
+        inline_shell(),
         json!({ "id": "read-file", "enabled": true, "implementation": "default-cap",
             "params": { "lineCap": 250 } }),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),

@@ -6,6 +6,7 @@ use tests::gateway::{Answer, Request};
 use tests::run::Run;
 
 use super::{house, house_of, persistent, places, profile, turn, who};
+use crate::common::wait_for;
 use crate::families::{And, start};
 
 /// Ends once all these files are there.
@@ -166,10 +167,7 @@ fn a_stop_of_the_run_ends_those_that_queue_for_a_key() {
             },
         )
         .start();
-    let begun = running.workspace().join("begun");
-    while !begun.exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&running.workspace().join("begun"));
     running.signal(Signal::TERM);
     let run = running.finish();
     run.ended(0, "canceled");

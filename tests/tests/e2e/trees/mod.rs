@@ -14,7 +14,7 @@ use tests::gateway::{Gateway, Request};
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::families::{DELEGATING, figure, profile, subagents};
+use crate::families::{DELEGATING, figure, inline_shell, profile, subagents};
 use crate::windowed::edited;
 use plan::{End, MAX_DEPTH, PROFILES, Plan};
 use player::{Player, node_of};
@@ -25,8 +25,7 @@ const FEW: u64 = 12;
 
 fn launch(cap: u64) -> Launch {
     let capabilities = [
-        json!({ "id": "shell", "enabled": true, "implementation": "inline",
-            "params": { "maxLines": 20, "maxChars": 2000 } }),
+        inline_shell(),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),
         subagents(MAX_DEPTH as u64),
         json!({ "id": "fork", "enabled": true, "params": {} }),
