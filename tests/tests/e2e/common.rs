@@ -26,6 +26,13 @@ pub(crate) fn turns(answers: impl IntoIterator<Item = Answer>) -> impl Responder
     }
 }
 
+/// Waits for a file that something which runs beside the test makes.
+pub(crate) fn wait_for(file: &std::path::Path) {
+    while !file.exists() {
+        std::thread::yield_now();
+    }
+}
+
 /// The whole text of the result of the `n`th tool call of a session, as the model got it.
 #[track_caller]
 pub(crate) fn result_text(run: &Run, n: usize) -> String {

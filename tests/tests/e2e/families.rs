@@ -43,7 +43,13 @@ pub(crate) fn subagents(max_depth: u64) -> Value {
     json!({ "id": "subagents", "enabled": true, "params": { "maxDepth": max_depth } })
 }
 
-/// The calls that come with it.
+/// The declaration by which agents run commands, their output shown to 20 lines.
+pub(crate) fn inline_shell() -> Value {
+    json!({ "id": "shell", "enabled": true, "implementation": "inline",
+        "params": { "maxLines": 20, "maxChars": 2000 } })
+}
+
+/// The calls that come with [`subagents`].
 pub(crate) const DELEGATING: [&str; 3] = ["spawn_subagent", "wait_for_subagents", "send_message"];
 
 /// Ids of the agents that ended, by how.
@@ -59,6 +65,14 @@ pub(crate) fn ended<'a>(run: &'a Run, how: &str) -> Vec<&'a str> {
 #[track_caller]
 pub(crate) fn figure(run: &Run, name: &str) -> u64 {
     run.summary()[name].as_u64().unwrap()
+}
+
+/// What each call of a tool was answered.
+pub(crate) fn previews(run: &Run, tool: &str) -> Vec<String> {
+    let results = run.results(tool).into_iter();
+    results
+        .map(|result| result["preview"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// An answer that starts an agent of a profile.
@@ -80,6 +94,8 @@ pub(crate) trait And {
     fn and_start(self, profile: &str, prompt: &str) -> Self;
     /// Waits.
     fn and_wait(self, ids: &[&str]) -> Self;
+    /// Waits for everybody whose value was not collected yet.
+    fn and_wait_for_all(self) -> Self;
 }
 
 impl And for Answer {
@@ -92,5 +108,8 @@ impl And for Answer {
 
     fn and_wait(self, ids: &[&str]) -> Self {
         self.and_call("wait_for_subagents", json!({ "ids": ids }))
+    }
+    fn and_wait_for_all(self) -> Self {
+        self.and_call("wait_for_subagents", json!({}))
     }
 }

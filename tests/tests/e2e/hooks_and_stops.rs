@@ -6,7 +6,7 @@ use tests::gateway::{Answer, Gateway, Request, content_text};
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::common::turns;
+use crate::common::{turns, wait_for};
 use crate::hooks::{command, custom, decisions, hooked, with_hooks};
 use crate::windowed::edited;
 
@@ -190,13 +190,6 @@ fn a_cancel_ends_a_hook_with_its_group_and_what_it_judged_does_not_happen() {
         );
         let ended = run.events("agent_status");
         assert_eq!(ended.last().unwrap()["endedAs"], "canceled", "{event}");
-    }
-}
-
-/// Waits for a hook to have begun.
-fn wait_for(file: &std::path::Path) {
-    while !file.exists() {
-        std::thread::yield_now();
     }
 }
 

@@ -2,9 +2,10 @@
 //! R51).
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Gateway, Request, Responder, content_text};
+use tests::gateway::{Answer, Gateway, Request, Responder};
 use tests::run::Run;
 
+use crate::families::{inline_shell, profile, start, subagents, task};
 use crate::hooks::{command, custom, decisions, with_hooks};
 
 /// What a hook does instead of judging, and what the operator reads of it.
@@ -209,21 +210,25 @@ fn a_folder_of_hooks_that_leads_elsewhere_is_not_written_to() {
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
+const WORK: &str = "Be a worker.";
+
 /// A root that starts workers and waits for them; hooks are the workers'.
 fn family(hooks: Value) -> tests::launch::Launch {
-    let roster = json!([{ "agentId": "worker", "description": "Works.", "scopes": ["subagent"] }]);
+    let capabilities = [
+        inline_shell(),
+        json!({ "id": "write-file", "enabled": true, "params": {} }),
+        subagents(1),
+    ];
+    let tools = [
+        "shell",
+        "write_file",
+        "spawn_subagent",
+        "wait_for_subagents",
+    ];
     let profile = |slug: &str, hooks: Value| {
-        json!({
-            "slug": slug, "name": slug, "modelId": tests::launch::MODEL,
-            "capabilities": [
-                { "id": "shell", "enabled": true, "implementation": "inline",
-                  "params": { "maxLines": 20, "maxChars": 2000 } },
-                { "id": "write-file", "enabled": true, "params": {} },
-                { "id": "subagents", "enabled": true, "params": { "maxDepth": 1 } },
-            ],
-            "tools": ["shell", "write_file", "spawn_subagent", "wait_for_subagents"],
-            "operations": [], "subagents": roster, "hooks": hooks,
-        })
+        let mut profile = profile(slug, &capabilities, &tools, &["worker"]);
+        profile["hooks"] = hooks;
+        profile
     };
     tests::launch::Launch::live().set(
         "/capabilitySet/agents",
@@ -232,14 +237,7 @@ fn family(hooks: Value) -> tests::launch::Launch {
 }
 
 fn is_worker(request: &Request) -> bool {
-    let messages = request.messages();
-    let task = messages.iter().find(|message| message["role"] == "user");
-    task.is_some_and(|task| content_text(&task["content"]).starts_with("Be a worker."))
-}
-
-fn spawn() -> Answer {
-    let asked = json!({ "agent": "worker", "prompt": "Be a worker." });
-    Answer::call("spawn_subagent", asked)
+    task(request) == WORK
 }
 
 #[test]
@@ -250,7 +248,7 @@ fn a_child_s_hooks_are_told_who_it_is_and_judge_it_alone() {
         .launch(family(hooks))
         .answers(|request: &Request, _: usize| match request.turn() {
             0 if !is_worker(request) => {
-                spawn().and_call("wait_for_subagents", json!({ "ids": [] }))
+                start("worker", WORK).and_call("wait_for_subagents", json!({ "ids": [] }))
             }
             _ => Answer::finish("Done."),
         })
@@ -278,7 +276,7 @@ fn a_hook_that_fails_in_a_child_winds_the_whole_run_down() {
         .launch(family(json!([custom("pre-write", "exit 1")])))
         .answers(
             |request: &Request, _: usize| match (is_worker(request), request.turn()) {
-                (false, 0) => spawn().and_call(
+                (false, 0) => start("worker", WORK).and_call(
                     "spawn_subagent",
                     json!({
                         "agent": "worker", "prompt": "Be a worker. Sleep."
@@ -314,7 +312,7 @@ fn a_hook_that_fails_after_the_root_has_finished_is_the_run_s_failure() {
         .launch(family(json!([command("pre-write", "kill -9 $$")])))
         .gateway(Gateway::start(|request: &Request, _: usize| {
             match (is_worker(request), request.turn()) {
-                (false, 0) => spawn(),
+                (false, 0) => start("worker", WORK),
                 (false, _) => Answer::finish("Done."),
                 (true, 0) => Answer::shell("sleep 1"),
                 (true, _) => {

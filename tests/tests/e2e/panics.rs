@@ -13,7 +13,7 @@ use tests::launch::Launch;
 use tests::run::{Builder, Run};
 
 use crate::compaction::scratchpad;
-use crate::families::{And, DELEGATING, profile, start, subagents, task, wait};
+use crate::families::{And, DELEGATING, inline_shell, profile, start, subagents, task, wait};
 use crate::memories::{memories, tools};
 use crate::windowed::{compaction, edited, window};
 
@@ -24,8 +24,7 @@ fn launch() -> Launch {
     let agent = |slug: &str, scope: &str| {
         let mut keeping = memories("markdown");
         keeping["params"]["scope"] = json!(scope);
-        let shell = json!({ "id": "shell", "enabled": true, "implementation": "inline",
-            "params": { "maxLines": 20, "maxChars": 2000 } });
+        let shell = inline_shell();
         let [fork, exec] =
             ["fork", "exec"].map(|id| json!({ "id": id, "enabled": true, "params": {} }));
         let calls = [tools("markdown"), &["shell", "fork", "exec"], &DELEGATING].concat();

@@ -9,6 +9,8 @@ use tests::gateway::{Answer, Request, content_text};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
+use crate::families::{inline_shell, of_root, task};
+
 const TOOLS: [&str; 6] = [
     "shell",
     "read_file",
@@ -21,8 +23,7 @@ const TOOLS: [&str; 6] = [
 /// A profile that reads files, runs commands and starts others.
 fn profile(slug: &str, more: &[Value]) -> Value {
     let mut capabilities = vec![
-        json!({ "id": "shell", "enabled": true, "implementation": "inline",
-            "params": { "maxLines": 20, "maxChars": 2000 } }),
+        inline_shell(),
         json!({ "id": "read-file", "enabled": true, "implementation": "default-cap",
             "params": { "lineCap": 250 } }),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),
@@ -56,21 +57,12 @@ fn house_of(cap: u64, keeper: Value) -> Launch {
     )
 }
 
-/// The task an agent was given.
-fn task(request: &Request) -> String {
-    let messages = request.messages();
-    let task = messages.iter().find(|message| message["role"] == "user");
-    task.map(|message| content_text(&message["content"]))
-        .unwrap_or_default()
-}
-
 /// Who asks: the root, or whoever was given a task.
 fn who(request: &Request) -> String {
-    let task = task(request);
-    if task == "Do what the script says." {
+    if of_root(request) {
         "root".to_owned()
     } else {
-        task
+        task(request)
     }
 }
 
@@ -97,29 +89,11 @@ fn opened(request: &Request) -> Vec<(Value, String)> {
     pairs.collect()
 }
 
-fn spawn(agent: &str, prompt: &str) -> Answer {
-    Answer::call("spawn_subagent", task_of(agent, prompt))
-}
-
-fn task_of(agent: &str, prompt: &str) -> Value {
-    json!({ "agent": agent, "prompt": prompt })
-}
-
-trait And {
-    fn and_spawn(self, agent: &str, prompt: &str) -> Self;
-    fn and_wait(self) -> Self;
+trait AndRead {
     fn and_read(self, arguments: Value) -> Self;
 }
 
-impl And for Answer {
-    fn and_spawn(self, agent: &str, prompt: &str) -> Self {
-        self.and_call("spawn_subagent", task_of(agent, prompt))
-    }
-
-    fn and_wait(self) -> Self {
-        self.and_call("wait_for_subagents", json!({}))
-    }
-
+impl AndRead for Answer {
     fn and_read(self, arguments: Value) -> Self {
         self.and_call("read_file", arguments)
     }

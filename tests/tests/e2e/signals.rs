@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::gateway::{Answer, End, Reply, Request, script};
 use tests::run::{Run, Running};
 
-use crate::common::{CEILING, turns};
+use crate::common::{CEILING, turns, wait_for};
 
 /// What stops a run.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +76,7 @@ fn a_stop_ends_a_command_that_ignores_being_told() {
             .with(|launch| launch.set("/cancelFile", cancel))
             .answers(turns([Answer::shell(stubborn)]))
             .start();
-        let begun = running.workspace().join("begun");
-        while !begun.exists() {
-            std::thread::yield_now();
-        }
+        wait_for(&running.workspace().join("begun"));
         stop(&running, how);
         canceled(running, how);
     }
@@ -162,10 +159,7 @@ fn a_hangup_that_was_ignored_from_the_start_stays_ignored() {
         .through(["nohup"])
         .answers(turns([Answer::shell("touch begun; sleep 90")]))
         .start();
-    let begun = running.workspace().join("begun");
-    while !begun.exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&running.workspace().join("begun"));
     running.signal(Signal::HUP);
     running.signal(Signal::TERM);
     let run = running.finish();

@@ -11,7 +11,9 @@ use tests::gateway::{Answer, Request};
 use tests::launch::Launch;
 use tests::run::{Builder, Run, Running};
 
-use crate::families::{And, DELEGATING, ended, profile, start, subagents, task, wait};
+use crate::families::{
+    And, DELEGATING, ended, inline_shell, profile, start, subagents, task, wait,
+};
 
 /// Agents below the root, and those below each of them.
 const MIDDLES: usize = 20;
@@ -21,8 +23,7 @@ const LEAVES: usize = 9;
 const LINES: usize = 2_500;
 
 fn launch() -> Launch {
-    let shell = json!({ "id": "shell", "enabled": true, "implementation": "inline",
-        "params": { "maxLines": 20, "maxChars": 2000 } });
+    let shell = inline_shell();
     let tools = [&["shell"][..], &DELEGATING].concat();
     let agent = |slug| profile(slug, &[shell.clone(), subagents(2)], &tools, &["worker"]);
     Launch::live().limit("maxParallel", 16).set(

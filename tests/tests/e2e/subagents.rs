@@ -5,34 +5,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Gateway, Reply, Request};
-use tests::launch::{Launch, MODEL};
+use tests::launch::Launch;
 use tests::run::Run;
 
 use crate::common::CEILING;
-use crate::families::{And, ended, figure, of_root, start, task, wait};
+use crate::families::{
+    And, DELEGATING, ended, figure, inline_shell, of_root, previews, profile, start, subagents,
+    task, wait,
+};
 
 /// A live root that may start workers, who may start workers.
 fn family(cap: u64, max_depth: u64) -> Launch {
-    let roster = json!([{ "agentId": "worker", "description": "Works.", "scopes": ["subagent"] }]);
-    let tools = [
-        "shell",
-        "list_dir",
-        "spawn_subagent",
-        "wait_for_subagents",
-        "send_message",
+    let capabilities = [
+        inline_shell(),
+        json!({ "id": "list-dir", "enabled": true, "params": {} }),
+        subagents(max_depth),
     ];
-    let profile = |slug: &str| {
-        json!({
-            "slug": slug, "name": slug, "modelId": MODEL,
-            "capabilities": [
-                { "id": "shell", "enabled": true, "implementation": "inline",
-                  "params": { "maxLines": 20, "maxChars": 2000 } },
-                { "id": "list-dir", "enabled": true, "params": {} },
-                { "id": "subagents", "enabled": true, "params": { "maxDepth": max_depth } },
-            ],
-            "tools": tools, "operations": [], "subagents": roster,
-        })
-    };
+    let tools = [&["shell", "list_dir"][..], &DELEGATING].concat();
+    let profile = |slug| profile(slug, &capabilities, &tools, &["worker"]);
     Launch::live().limit("maxParallel", cap).set(
         "/capabilitySet/agents",
         json!([profile("root"), profile("worker")]),
@@ -41,13 +31,6 @@ fn family(cap: u64, max_depth: u64) -> Launch {
 
 fn spawn(prompt: &str) -> Answer {
     start("worker", prompt)
-}
-
-fn previews(run: &Run, tool: &str) -> Vec<String> {
-    let results = run.results(tool).into_iter();
-    results
-        .map(|result| result["preview"].as_str().unwrap().to_owned())
-        .collect()
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Turns {
             // An ending that stands beats a succession, and one that is blocked drops it.
             let dropped = self.declared.succession.take();
             let dropped = dropped.map(|successor| successor.call());
-            let stands = self.gate_ending(turn, ending, dropped).await?;
+            let stands = self.gate_ending(turn, ending, dropped, size).await?;
             if stands.is_some() {
                 return self.close(turn, stands, size);
             }

@@ -146,21 +146,22 @@ impl Turns {
         turn: u32,
         ending: Ending,
         dropped: Option<&str>,
+        size: ReplySize,
     ) -> ControlFlow<LoopEnd, Option<Ending>> {
         let call = ending.call().as_str();
         let event = HookEvent::AgentStop;
         let fired = match self.fire(Some(turn), event, Facts::Declared(call)).await {
             Ok(fired) => fired,
-            Err(cause) => return self.close_fatal(turn, cause, ReplySize::default()),
+            Err(cause) => return self.close_fatal(turn, cause, size),
         };
         match fired.passage {
             Passage::Open => return ControlFlow::Continue(Some(ending)),
             Passage::Failed(why) => {
-                return self.close_unjudged(turn, why, ReplySize::default());
+                return self.close_unjudged(turn, why, size);
             }
             Passage::Stopped => {
                 if let ControlFlow::Break(end) = self.cut_short() {
-                    return self.close_short(turn, end, ReplySize::default());
+                    return self.close_short(turn, end, size);
                 }
             }
             Passage::Blocked(block) => {

@@ -35,6 +35,9 @@ struct Station {
 }
 
 /// The outfits of a run, by station.
+///
+/// Agents take its lock one after another, on their one thread. A panic while an outfit is made
+/// leaves none of it in the map, so a poisoned lock is as good as any.
 #[derive(Debug, Default)]
 pub(crate) struct Outfits(Mutex<HashMap<Station, Arc<Outfit>>>);
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::line::Line;
+use super::line::{Line, hand_over_before};
 use super::{Found, rule};
 
 /// Codes of the log lines that a run's stop is told by. A wait may end by it.
@@ -27,9 +27,8 @@ pub(super) fn check(lines: &[Line], found: &mut Found) {
                 family.cap = limits.as_f64();
             }
             "agent_spawned" => {
-                let before = at.checked_sub(1).and_then(|before| lines.get(before));
-                let succeeds = before
-                    .is_some_and(|it| it.kind == "agent_transition" && it.text("kind") != "fork");
+                let succeeds = hand_over_before(lines, at);
+                let succeeds = succeeds.is_some_and(|it| it.text("kind") != "fork");
                 family.spawned(line, succeeds, found);
             }
             "agent_status" => family.status(line, found),

@@ -108,6 +108,12 @@ impl Line {
     }
 }
 
+/// The hand-over that stands directly before a spawn, where one does.
+pub(super) fn hand_over_before(lines: &[Line], spawn: usize) -> Option<&Line> {
+    let before = lines.get(spawn.checked_sub(1)?)?;
+    (before.kind == "agent_transition").then_some(before)
+}
+
 /// Whether a type is one of the catalogue.
 pub(super) fn is_known(kind: &str) -> bool {
     kind == "log" || RUN_SCOPED.contains(&kind) || AGENT_SCOPED.contains(&kind)

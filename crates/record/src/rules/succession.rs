@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::line::Line;
+use super::line::{Line, hand_over_before};
 use super::{Ending, Found, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
@@ -20,8 +20,7 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
         match line.kind.as_str() {
             "agent_transition" => chains.transition(agent, line, found),
             "agent_spawned" => {
-                let before = at.checked_sub(1).and_then(|before| lines.get(before));
-                let transition = before.filter(|it| it.kind == "agent_transition");
+                let transition = hand_over_before(lines, at);
                 chains.spawned(agent, line, transition, found);
             }
             "agent_modules" => chains.modules(agent, line, found),

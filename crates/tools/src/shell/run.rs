@@ -34,7 +34,8 @@ const LAST_DRAIN: Duration = Duration::from_millis(250);
 /// Bytes read at a time; a pipe holds no more.
 const CHUNK: usize = 64 * 1024;
 
-/// How often, and how long apart, a script is tried that somebody still holds open.
+/// How often, and how long apart, a script is tried that somebody still holds open: no event tells
+/// of its being let go.
 const BUSY_TRIES: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 

@@ -5,11 +5,11 @@ use tests::gateway::{Answer, Gateway, Reply, Request, Responder, content_text};
 use tests::launch::Launch;
 use tests::run::{Builder, Run};
 
-use crate::windowed::edited;
-
 use super::{
-    And, first_of, house, house_of, opened, persistent, profile, read, spawn, told, turn, who,
+    AndRead, first_of, house, house_of, opened, persistent, profile, read, told, turn, who,
 };
+use crate::families::{And, start};
+use crate::windowed::edited;
 
 /// Ten lines, each naming its file.
 fn ten(name: &str) -> String {
@@ -32,7 +32,7 @@ fn evicting(responder: impl Responder) -> Gateway {
 
 /// Starts a keeper and waits for it.
 fn one(keeper: &str) -> Answer {
-    spawn("keeper", keeper).and_wait()
+    start("keeper", keeper).and_wait_for_all()
 }
 
 #[test]
@@ -97,7 +97,9 @@ fn one_that_queued_sees_the_files_as_they_are_when_it_starts() {
     let run = with_files(house(16))
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K1").and_spawn("keeper", "K2").and_wait(),
+                ("root", 0) => start("keeper", "K1")
+                    .and_start("keeper", "K2")
+                    .and_wait_for_all(),
                 ("K1", 0) => read(json!({ "path": "a.txt" })),
                 ("K1", 1) => Answer::shell("echo later > a.txt"),
                 _ => Answer::finish("Done."),
@@ -216,7 +218,9 @@ fn memories_and_tasks_stand_behind_the_desk_and_are_told_once() {
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
                 // The second queues as the first writes.
-                ("root", 0) => spawn("keeper", "K1").and_spawn("keeper", "K2").and_wait(),
+                ("root", 0) => start("keeper", "K1")
+                    .and_start("keeper", "K2")
+                    .and_wait_for_all(),
                 ("K1", 0) => Answer::call(
                     "write_memory",
                     json!({ "name": "found", "description": "where", "body": "It is in a.txt." }),

@@ -5,11 +5,9 @@ use tests::gateway::{Answer, Gateway, Request};
 use tests::launch::Launch;
 use tests::run::Run;
 
+use super::{AndRead, first_of, house, opened, persistent, places, profile, read, told, turn, who};
+use crate::families::{And, start};
 use crate::windowed::edited;
-
-use super::{
-    And, first_of, house, opened, persistent, places, profile, read, spawn, told, turn, who,
-};
 
 /// A house in which keepers and porters, of whom one each runs at a time, may become one another,
 /// and helpers either; all may make copies of themselves.
@@ -62,7 +60,9 @@ fn two_that_become_each_other_s_profile_both_finish() {
             .launch(changing(cap))
             .answers(
                 |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                    ("root", 0) => spawn("keeper", "K").and_spawn("porter", "P").and_wait(),
+                    ("root", 0) => start("keeper", "K")
+                        .and_start("porter", "P")
+                        .and_wait_for_all(),
                     // Both hold their keys as both go on to the other's.
                     ("K", 0) => Answer::shell(&meet("K", "P")),
                     ("P", 0) => Answer::shell(&meet("P", "K")),
@@ -87,7 +87,7 @@ fn a_successor_keeps_its_slot_where_its_key_is_free_and_queues_where_it_is_held(
         .launch(changing(16))
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("porter", "P").and_wait(),
+                ("root", 0) => start("porter", "P").and_wait_for_all(),
                 ("P", 0) => become_a("keeper"),
                 ("P", 1) => become_a("helper"),
                 _ => Answer::finish("Done."),
@@ -103,10 +103,12 @@ fn a_successor_keeps_its_slot_where_its_key_is_free_and_queues_where_it_is_held(
         .launch(changing(16))
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K").and_spawn("porter", "P").and_wait(),
+                ("root", 0) => start("keeper", "K")
+                    .and_start("porter", "P")
+                    .and_wait_for_all(),
                 // The keeper ends once another porter runs: the first has given up its key.
                 ("K", 0) => Answer::shell("touch K; until [ -e Q ]; do sleep 0.01; done"),
-                ("P", 0) => spawn("porter", "Q"),
+                ("P", 0) => start("porter", "Q"),
                 ("P", 1) => Answer::shell("until [ -e K ]; do sleep 0.01; done"),
                 ("P", 2) => become_a("keeper"),
                 ("Q", 0) => Answer::shell("touch Q"),
@@ -125,7 +127,9 @@ fn one_slot_is_enough_for_lineages_that_change_profiles() {
         .launch(changing(1))
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K").and_spawn("porter", "P").and_wait(),
+                ("root", 0) => start("keeper", "K")
+                    .and_start("porter", "P")
+                    .and_wait_for_all(),
                 ("K", 0) => become_a("porter"),
                 ("P", 0) | ("K" | "P", 2) => become_a("keeper"),
                 ("K" | "P", 1) => become_a("helper"),
@@ -153,8 +157,8 @@ fn a_copy_of_a_persistent_agent_queues_for_the_key_and_opens_on_no_desk() {
                     return Answer::finish("Copied.");
                 }
                 match (who(request).as_str(), turn(request)) {
-                    ("root", 0) => spawn("keeper", "K1").and_wait(),
-                    ("root", 1) => spawn("keeper", "K2").and_wait(),
+                    ("root", 0) => start("keeper", "K1").and_wait_for_all(),
+                    ("root", 1) => start("keeper", "K2").and_wait_for_all(),
                     ("K1", 0) => read(json!({ "path": "a.txt" })),
                     ("K2", 0) => Answer::call("fork", json!({ "prompt": "Copy this." }))
                         .and_read(json!({ "path": "b.txt" })),
@@ -180,10 +184,10 @@ fn a_succession_leaves_the_desk_as_it_was_and_the_profile_that_ends_has_one() {
         .file("b.txt", "b\n")
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K1").and_wait(),
-                ("root", 1) => spawn("keeper", "K2").and_wait(),
-                ("root", 2) => spawn("keeper", "K3").and_wait(),
-                ("root", 3) => spawn("porter", "P").and_wait(),
+                ("root", 0) => start("keeper", "K1").and_wait_for_all(),
+                ("root", 1) => start("keeper", "K2").and_wait_for_all(),
+                ("root", 2) => start("keeper", "K3").and_wait_for_all(),
+                ("root", 3) => start("porter", "P").and_wait_for_all(),
                 ("K1", 0) => read(json!({ "path": "a.txt" })),
                 ("K2", 0) => read(json!({ "path": "b.txt" })),
                 ("K2", 1) => become_a("porter"),

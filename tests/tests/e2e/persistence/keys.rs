@@ -5,7 +5,9 @@ use serde_json::json;
 use tests::gateway::{Answer, Request};
 use tests::run::Run;
 
-use super::{And, house, house_of, persistent, places, profile, spawn, turn, who};
+use super::{house, house_of, persistent, places, profile, turn, who};
+use crate::common::wait_for;
+use crate::families::{And, start};
 
 /// Ends once all these files are there.
 fn until(files: &[&str]) -> String {
@@ -21,11 +23,11 @@ fn of_three_started_one_runs_two_queue_and_others_run_beside() {
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
                 ("root", 0) => ["K1", "K2", "K3"]
                     .into_iter()
-                    .fold(spawn("helper", "H1"), |all, keeper| {
-                        all.and_spawn("keeper", keeper)
+                    .fold(start("helper", "H1"), |all, keeper| {
+                        all.and_start("keeper", keeper)
                     })
-                    .and_spawn("helper", "H2")
-                    .and_wait(),
+                    .and_start("helper", "H2")
+                    .and_wait_for_all(),
                 // Whoever keeps first ends only when those beside it have run.
                 ("K1", 0) => Answer::shell(&until(&["H1", "H2"])),
                 ("H1" | "H2", 0) => Answer::shell(&format!("touch {}", who(request))),
@@ -58,7 +60,9 @@ fn off_or_left_out_there_is_no_key() {
             .launch(house_of(16, profile("keeper", &more)))
             .answers(
                 |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                    ("root", 0) => spawn("keeper", "K1").and_spawn("keeper", "K2").and_wait(),
+                    ("root", 0) => start("keeper", "K1")
+                        .and_start("keeper", "K2")
+                        .and_wait_for_all(),
                     // Each ends only when the other runs.
                     ("K1", 0) => Answer::shell(&format!("touch K1; {}", until(&["K2"]))),
                     ("K2", 0) => Answer::shell(&format!("touch K2; {}", until(&["K1"]))),
@@ -77,10 +81,12 @@ fn one_that_waits_for_a_child_of_its_own_profile_lets_it_run() {
             .launch(house(cap))
             .answers(
                 |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                    ("root", 0) => spawn("keeper", "1").and_spawn("keeper", "1b").and_wait(),
+                    ("root", 0) => start("keeper", "1")
+                        .and_start("keeper", "1b")
+                        .and_wait_for_all(),
                     ("1" | "2", 0) => {
                         let level: u8 = who(request).parse().unwrap();
-                        spawn("keeper", &(level + 1).to_string()).and_wait()
+                        start("keeper", &(level + 1).to_string()).and_wait_for_all()
                     }
                     _ => Answer::finish("Done."),
                 },
@@ -105,7 +111,9 @@ fn a_root_of_a_persistent_profile_lets_its_children_of_that_profile_run_while_it
         .launch(launch)
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
-                ("root", 0) => spawn("keeper", "K1").and_spawn("keeper", "K2").and_wait(),
+                ("root", 0) => start("keeper", "K1")
+                    .and_start("keeper", "K2")
+                    .and_wait_for_all(),
                 _ => Answer::finish("Done."),
             },
         )
@@ -125,9 +133,9 @@ fn a_hundred_of_one_profile_each_run_once_beside_a_hundred_without() {
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
                 ("root", 0) => {
-                    (1..100).fold(spawn("keeper", "K0").and_spawn("helper", "H0"), |all, n| {
-                        all.and_spawn("keeper", &format!("K{n}"))
-                            .and_spawn("helper", &format!("H{n}"))
+                    (1..100).fold(start("keeper", "K0").and_start("helper", "H0"), |all, n| {
+                        all.and_start("keeper", &format!("K{n}"))
+                            .and_start("helper", &format!("H{n}"))
                     })
                 }
                 ("root", 1) => Answer::call("wait_for_subagents", json!({})),
@@ -150,19 +158,16 @@ fn a_stop_of_the_run_ends_those_that_queue_for_a_key() {
         .answers(
             |request: &Request, _| match (who(request).as_str(), turn(request)) {
                 ("root", 0) => (1..6)
-                    .fold(spawn("keeper", "K0"), |all, n| {
-                        all.and_spawn("keeper", &format!("K{n}"))
+                    .fold(start("keeper", "K0"), |all, n| {
+                        all.and_start("keeper", &format!("K{n}"))
                     })
-                    .and_wait(),
+                    .and_wait_for_all(),
                 (_, 0) => Answer::shell("touch begun; sleep 90"),
                 _ => Answer::finish("Done."),
             },
         )
         .start();
-    let begun = running.workspace().join("begun");
-    while !begun.exists() {
-        std::thread::yield_now();
-    }
+    wait_for(&running.workspace().join("begun"));
     running.signal(Signal::TERM);
     let run = running.finish();
     run.ended(0, "canceled");

@@ -15,7 +15,7 @@ use tests::gateway::{Gateway, Request};
 use tests::launch::Launch;
 use tests::run::Run;
 
-use crate::families::{DELEGATING, figure, profile, subagents};
+use crate::families::{DELEGATING, figure, inline_shell, profile, subagents};
 use crate::windowed::edited;
 use plan::{End, MAX_DEPTH, PERSISTENT, PROFILES, Plan, STATES};
 use player::{Player, READ, node_of};
@@ -35,8 +35,7 @@ fi
 
 fn launch(plan: &Plan, cap: u64) -> Launch {
     let common = [
-        json!({ "id": "shell", "enabled": true, "implementation": "inline",
-            "params": { "maxLines": 20, "maxChars": 2000 } }),
+        inline_shell(),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),
         json!({ "id": "read-file", "enabled": true, "implementation": "default-cap",
             "params": { "lineCap": 250 } }),
