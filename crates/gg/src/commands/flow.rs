@@ -97,9 +97,9 @@ fn of_stream(args: &FlowArgs, format: FlowFormat) -> anyhow::Result<u8> {
         waits::render(&analysis, args.top.max(1))
     };
     output::deliver(&text, args.output.as_deref())?;
-    Ok(if analysis.lives.agents().next().is_none() {
-        REFUSED
-    } else {
-        DONE
-    })
+    if analysis.lives.agents().next().is_none() {
+        output::complain(format_args!("gg: {name}: no agent was started"));
+        return Ok(REFUSED);
+    }
+    Ok(DONE)
 }
