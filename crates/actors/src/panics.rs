@@ -47,6 +47,11 @@ pub fn last() -> String {
         .unwrap_or_else(|| "a panic that left no text".to_owned())
 }
 
+/// What an asker says that the supervisor answers no more.
+pub(crate) fn supervisor_died() -> String {
+    format!("the supervisor died: {}", last())
+}
+
 /// The text a panic was raised with.
 fn describe(payload: &(dyn Any + Send)) -> String {
     payload

@@ -368,6 +368,14 @@ pub(crate) struct Voice {
 }
 
 impl Voice {
+    /// The same for what happened to another agent.
+    pub(crate) fn of(&self, agent: &vocab::ids::AgentId) -> Self {
+        Self {
+            telemetry: self.telemetry.clone(),
+            agent: Some(agent.clone()),
+        }
+    }
+
     /// Emits an event of no turn.
     pub(crate) fn say(&self, event: Event) {
         self.emit(None, event);

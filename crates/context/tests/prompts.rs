@@ -594,3 +594,11 @@ proptest! {
         }
     }
 }
+
+/// A piece of a template is compiled when it is needed: what is off in a run would hide its faults.
+#[test]
+fn every_template_parses_to_its_end() {
+    for (name, source) in prompts::templates() {
+        assert_eq!(prompts::check_override(source), Ok(()), "{name}");
+    }
+}

@@ -9,11 +9,10 @@ use context::prompts::{
     self, ChildLine, ForkNote, MachineLine, ModuleLine, PromptError, SuccessionNote,
 };
 use context::tokens::Measured;
-use context::window::{NewItem, Receiver, Retention};
+use context::window::{Receiver, Retention, Window};
 use provider::request::Shape;
 use record::event::{AgentTransition, Event, TransitionRow};
 use vocab::band::Band;
-use vocab::message::Message;
 use vocab::tools::ToolName;
 
 use super::turns::Turns;
@@ -24,7 +23,7 @@ use crate::telemetry::Voice;
 pub(super) struct Inheritance {
     handover: Handover,
     /// The window that came along; `None` where none did.
-    window: Option<context::window::Window>,
+    window: Option<Window>,
     opening: Opening,
 }
 
@@ -138,15 +137,8 @@ impl Turns {
                 prompt: note.as_deref(),
             })?,
         };
-        let message = Message::User {
-            text: text.into(),
-            images: Vec::new(),
-        };
         let turn = self.turn_number();
-        self.window.push(NewItem {
-            retention: Retention::Pinned,
-            ..NewItem::new(Band::UserPrompt, turn, message)
-        });
+        self.put(turn, Band::UserPrompt, Retention::Pinned, text);
         Ok(())
     }
 }
@@ -165,10 +157,7 @@ pub(super) fn tell_transition(arrival: &Arrival, newcomer: &Voice) {
     let Some(to_agent_id) = newcomer.agent.clone() else {
         return;
     };
-    let voice = Voice {
-        agent: Some(arrival.opening.source().clone()),
-        ..newcomer.clone()
-    };
+    let voice = newcomer.of(arrival.opening.source());
     let rows = arrival.handover.rows.iter();
     let rows = rows.map(|row| TransitionRow {
         kind: row.kind.as_str(),

@@ -10,14 +10,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use context::prompts;
-use context::window::{NewItem, Retention};
+use context::window::Retention;
 use record::event::{AgentMessage, AgentState, AgentStatus, Event, LogLevel, WaitingOn};
 use record::text;
 use tools::Done;
 use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::ids::{AgentId, Slug};
-use vocab::message::Message;
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
@@ -168,14 +167,7 @@ impl Turns {
         for Letter { from, text } in std::mem::take(&mut self.letters) {
             let text = prompts::agent_message(from.as_str(), &text);
             let text = self.rendered(turn, text)?;
-            let message = Message::User {
-                text: text.into(),
-                images: Vec::new(),
-            };
-            self.window.push(NewItem {
-                retention: Retention::Pinned,
-                ..NewItem::new(Band::UserPrompt, turn, message)
-            });
+            self.put(turn, Band::UserPrompt, Retention::Pinned, text);
         }
         ControlFlow::Continue(())
     }
@@ -205,5 +197,5 @@ pub(super) fn text_answer(text: String) -> Answer {
 
 /// The supervisor does not answer: it died, and the run ends of that.
 fn gone() -> Answer {
-    Answer::defect(format!("the supervisor died: {}", panics::last()))
+    Answer::defect(panics::supervisor_died())
 }

@@ -12,12 +12,11 @@ use std::sync::Arc;
 
 use config::hooks::HookEvent;
 use context::prompts;
-use context::window::{NewItem, Retention};
+use context::window::Retention;
 use record::event::Origin;
 use tools::{Call, Done, write};
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
-use vocab::message::Message;
 use vocab::outcome::{EndStatus, TurnVerdict};
 
 use super::tool_turn::Answer;
@@ -65,13 +64,7 @@ impl Turns {
         }
         let ask = RunHook {
             event,
-            who: Who {
-                agent: self.spec.id.clone(),
-                profile: self.spec.profile.slug.clone(),
-                kind: self.spec.kind,
-                root: self.spec.cwd.clone(),
-                policy: self.spec.profile.shell(),
-            },
+            who: Who::of(&self.spec),
             facts,
             turn,
             stop: self.stop.clone(),
@@ -334,14 +327,7 @@ impl Turns {
     fn show(&mut self, turn: u32, told: &Told, retention: Retention) -> ControlFlow<LoopEnd> {
         let text = prompts::hook_message(&told.text);
         let text = self.rendered(turn, text)?;
-        let message = Message::User {
-            text: text.into(),
-            images: Vec::new(),
-        };
-        self.window.push(NewItem {
-            retention,
-            ..NewItem::new(Band::System, turn, message)
-        });
+        self.put(turn, Band::System, retention, text);
         ControlFlow::Continue(())
     }
 }

@@ -14,7 +14,6 @@ use record::event::LogLevel;
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{AgentId, Slug};
 use vocab::knowledge::MemoryScope;
-
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
@@ -100,7 +99,7 @@ impl Turns {
                     let voice = &self.links.voice;
                     voice.log(LogLevel::Warn, Some("fork_dropped"), text);
                 }
-                Err(_) => return ControlFlow::Break(LoopEnd::internal(supervisor_gone())),
+                Err(_) => return ControlFlow::Break(LoopEnd::internal(panics::supervisor_died())),
             }
         }
         ControlFlow::Continue(())
@@ -173,7 +172,7 @@ impl Turns {
             Ok(Ok(_)) => return ControlFlow::Break(Life::HandedOn),
             Ok(Err(returned)) => *returned,
             Err(_) => {
-                let end = LoopEnd::internal(supervisor_gone());
+                let end = LoopEnd::internal(panics::supervisor_died());
                 return ControlFlow::Break(Life::Over(end));
             }
         };
@@ -198,8 +197,4 @@ impl Turns {
         voice.log(LogLevel::Warn, Some("succession_dropped"), text);
         ControlFlow::Continue(())
     }
-}
-
-fn supervisor_gone() -> String {
-    format!("the supervisor died: {}", panics::last())
 }

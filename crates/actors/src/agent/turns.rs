@@ -2,37 +2,29 @@
 //!
 //! What a reply's work is depends on the execution mode; here it is [`tool_turn`](super::tool_turn)
 //! alone. Everything else of a turn is the same for every mode: the order of its events, what is
-//! judged, what ends it.
+//! judged, what ends it. How an incarnation comes to its first turn is in [`opening`](super::opening).
 //!
-//! Always true: one outcome per judged model call, recorded before the next boundary is asked; the
-//! three figures of a turn's timing sum exactly to the turn.
+//! Always true: one outcome per judged model call, recorded before the next boundary is asked.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{AutoloadSection, PromptError};
-use context::tokens::Measured;
-use context::window::{Cursor, NewItem, Retention, Window};
+use context::window::{Cursor, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
-use record::event::{AgentModules, AgentSpawned, Event, LogLevel, TurnOutcome, TurnTiming};
+use record::event::{Event, LogLevel, TurnOutcome};
 use record::journal::AgentRow;
-use tokio::time::Instant;
-use vocab::band::Band;
-use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
 
-use super::arrival::{Inheritance, tell_transition};
 use super::holdings::Held;
-use super::machine::fsm_state;
 use super::outfits::Outfit;
 use super::seat::Seat;
 use super::succession::Declared;
 use super::surface::{self, Surface};
+use super::turn_clock::TurnClock;
 use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
-use crate::clock::millis;
 use crate::delegation::Letter;
 use crate::messages::{Boundary, Leave, RecordTurn, Room};
 use crate::panics;
@@ -49,7 +41,7 @@ pub(crate) struct Turns {
     pub(super) links: Links,
     pub(super) stop: StopWatch,
     /// What it is given like others.
-    outfit: Arc<Outfit>,
+    pub(super) outfit: Arc<Outfit>,
     pub(super) surface: Surface,
     pub(super) window: Window,
     pub(super) held: Held,
@@ -78,7 +70,7 @@ pub(crate) struct Turns {
     /// What its turn declared, to be carried out as it closes.
     pub(super) declared: Declared,
     /// Of whom it comes, until it has opened.
-    arrival: Option<Arrival>,
+    pub(super) arrival: Option<Arrival>,
 }
 
 /// How the life of an incarnation ended.
@@ -87,52 +79,6 @@ pub(super) enum Life {
     Over(LoopEnd),
     /// Another goes on in its place.
     HandedOn,
-}
-
-/// One turn's clock: start, dispatch, answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TurnClock {
-    begun: Instant,
-    dispatched: Option<Instant>,
-    request_ms: u64,
-}
-
-impl TurnClock {
-    pub(super) fn start() -> Self {
-        Self {
-            begun: Instant::now(),
-            dispatched: None,
-            request_ms: 0,
-        }
-    }
-
-    pub(super) fn dispatched(&mut self) {
-        self.dispatched = Some(Instant::now());
-    }
-
-    /// Notes the answer and returns the call's duration.
-    pub(super) fn answered(&mut self) -> u64 {
-        self.request_ms = self.dispatched.map_or(0, |at| millis(at.elapsed()));
-        self.request_ms
-    }
-
-    /// The three phases; what a turn did not reach is 0.
-    fn timing(self) -> TurnTiming {
-        let total = millis(self.begun.elapsed());
-        let Some(dispatched) = self.dispatched else {
-            return TurnTiming {
-                prompt_ms: total,
-                request_ms: 0,
-                response_ms: 0,
-            };
-        };
-        let prompt_ms = millis(dispatched.duration_since(self.begun));
-        TurnTiming {
-            prompt_ms,
-            request_ms: self.request_ms,
-            response_ms: total.saturating_sub(prompt_ms + self.request_ms),
-        }
-    }
 }
 
 /// Replies discarded as loops, and their size.
@@ -219,33 +165,6 @@ impl Turns {
         })
     }
 
-    /// Says what it is, fills its window and takes its slot.
-    async fn open(&mut self) -> ControlFlow<LoopEnd> {
-        panics::trip("arriving");
-        let inheritance = self.announce();
-        panics::trip("announced");
-        self.tell_holdings().await?;
-        panics::trip("opening");
-        let inheritance = match inheritance.transpose() {
-            Ok(inheritance) => inheritance,
-            Err(defect) => return ControlFlow::Break(LoopEnd::internal(defect)),
-        };
-        if let Some(end) = self.cannot_compact() {
-            return ControlFlow::Break(end);
-        }
-        // Who comes with a slot frees its old key as soon as may be; who may have a desk opens on
-        // the files as they are when it starts.
-        let first = self.seat.is_taken() || self.spec.profile.slot_key().is_some();
-        if first {
-            self.take_place().await;
-        }
-        self.open_window(inheritance).await?;
-        if !first {
-            self.take_place().await;
-        }
-        self.hooks_of_the_start().await
-    }
-
     async fn turn_after_turn(&mut self) -> Life {
         loop {
             if let ControlFlow::Break(end) = self.turn().await {
@@ -259,124 +178,6 @@ impl Turns {
                 return life;
             }
         }
-    }
-
-    /// The events an incarnation opens with (06 §1, rule 2); what it has taken over.
-    fn announce(&mut self) -> Option<Result<Inheritance, String>> {
-        let arrival = self.arrival.take();
-        if let Some(arrival) = &arrival {
-            tell_transition(arrival, &self.links.voice);
-        }
-        let spec = &self.spec;
-        let voice = &self.links.voice;
-        voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
-            brief: Arc::clone(&spec.brief),
-            cwd: spec.cwd.display().to_string(),
-            parent_id: spec.origin.parent().cloned(),
-            profile_id: spec.profile.slug.clone(),
-            profile_name: spec.profile.name.clone(),
-            origin: spec.origin.clone(),
-            agent_kind: spec.kind,
-            depth: spec.depth,
-            model_id: spec.profile.model_id.clone(),
-            window_limit: spec.window_limit,
-        })));
-        if let Some(position) = &spec.position {
-            voice.say(fsm_state(position));
-        }
-        voice.say(Event::AgentModules(AgentModules {
-            modules: self
-                .held
-                .roster
-                .iter()
-                .map(super::records::module_row)
-                .collect(),
-        }));
-        voice.say(Event::AgentSurface(self.surface.event()));
-        voice
-            .telemetry
-            .tell(crate::messages::KeepAgent(journal_row(spec, None)));
-        let Arrival {
-            handover,
-            estate,
-            opening,
-            permit: _,
-            farewell,
-            announced,
-        } = arrival?;
-        // Whoever handed itself on has ended, before this one runs in its slot.
-        if let Some(farewell) = farewell {
-            farewell.tell();
-        }
-        if let Some(announced) = announced {
-            // Its maker may have died meanwhile.
-            announced.send(()).ok();
-        }
-        Some(self.inherit(handover, estate, opening))
-    }
-
-    /// The system slot, then the task and what it opens on, or the window that came along.
-    async fn open_window(&mut self, inheritance: Option<Inheritance>) -> ControlFlow<LoopEnd> {
-        let system = match self.system_prompt() {
-            Ok(system) => system,
-            Err(error) => {
-                return ControlFlow::Break(LoopEnd::internal(format!(
-                    "the system prompt does not render: {error}"
-                )));
-            }
-        };
-        let Some(mut inheritance) = inheritance else {
-            self.open_on_task(system).await?;
-            return self.refresh_blocks(0).await;
-        };
-        if !self.take_window(&mut inheritance, &system) {
-            self.open_on_task(system).await?;
-        }
-        let turn = self.turn_number();
-        self.refresh_blocks(turn).await?;
-        // Last, whatever else it opens on: what it is to do now.
-        if let Err(error) = self.tell_arrival(&inheritance) {
-            return ControlFlow::Break(LoopEnd::internal(format!(
-                "a text of gg's own does not render: {error}"
-            )));
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn system_prompt(&self) -> Result<Measured, PromptError> {
-        let profile = &self.spec.profile;
-        let launch = &self.shared.launch;
-        let mut context = self.surface.prompt_context(&self.spec);
-        self.surface.describe_others(&mut context, launch, profile);
-        context.machine = self.surface.machine(self.spec.position.as_ref());
-        let tools = &self.surface.tools;
-        self.held.describe(&mut context, profile, launch, tools);
-        let opens = !launch.spec_files.is_empty();
-        let autoload = profile.autoload().filter(|_| opens);
-        context.autoload = autoload.map(|policy| AutoloadSection {
-            locked: policy.locked,
-        });
-        self.outfit.system(&self.spec, context)
-    }
-
-    /// The system slot, the task, the files it opens on and its profile's desk: turn 0.
-    async fn open_on_task(&mut self, system: Measured) -> ControlFlow<LoopEnd> {
-        self.window.set_system(system);
-        let text = Arc::clone(&self.spec.brief);
-        let task = NewItem::new(
-            Band::UserPrompt,
-            0,
-            Message::User {
-                text,
-                images: Vec::new(),
-            },
-        );
-        self.window.push(NewItem {
-            retention: Retention::Pinned,
-            ..task
-        });
-        self.open_files().await?;
-        self.open_on_desk().await
     }
 
     async fn turn(&mut self) -> ControlFlow<LoopEnd> {

@@ -59,6 +59,12 @@ fn listed(ids: &[AgentId]) -> String {
     ids.join(", ")
 }
 
+/// A number of things, in words.
+fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
 /// Whom its caller may name.
 fn known(children: &[AgentId]) -> String {
     if children.is_empty() {
@@ -74,13 +80,17 @@ impl From<SpawnRefusal> for Failure {
             SpawnRefusal::Depth { max } => Self::new(
                 FailureClass::LimitExceeded,
                 format!(
-                    "agents are started {max} levels below the first at most, and you are on the \
-                     last; do the work yourself"
+                    "agents are started {} below the first at most, and you are on the last; do \
+                     the work yourself",
+                    counted(max, "level")
                 ),
             ),
             SpawnRefusal::Agents { max } => Self::new(
                 FailureClass::LimitExceeded,
-                format!("this run starts {max} agents at most, and has; do the work yourself"),
+                format!(
+                    "this run starts {} at most, and has; do the work yourself",
+                    counted(max, "agent")
+                ),
             ),
             SpawnRefusal::Stopping => Self::new(
                 FailureClass::Refused,
@@ -181,6 +191,10 @@ mod tests {
         let failure = Failure::from(SpawnRefusal::Depth { max: 2 });
         assert_eq!(failure.class, FailureClass::LimitExceeded);
         assert!(failure.message.contains("2 levels"), "{failure}");
+        let failure = Failure::from(SpawnRefusal::Depth { max: 1 });
+        assert!(failure.message.contains("1 level below"), "{failure}");
+        let failure = Failure::from(SpawnRefusal::Agents { max: 1 });
+        assert!(failure.message.contains("1 agent at most"), "{failure}");
         let failure = Failure::from(WaitRefusal::NoChild {
             ids: vec!["agent-9".into()],
             children: vec!["agent-1".into(), "agent-2".into()],

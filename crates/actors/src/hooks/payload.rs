@@ -12,6 +12,8 @@ use vocab::ids::{AgentId, Slug};
 use vocab::outcome::EndStatus;
 use vocab::tools::ShellPolicy;
 
+use crate::agent::AgentSpec;
+
 /// Bytes of the argument. Linux takes 128 KiB for one.
 const ARGUMENT_BYTES: usize = 120 * 1024;
 
@@ -31,6 +33,19 @@ pub struct Who {
     pub root: PathBuf,
     /// What becomes of its commands' output.
     pub policy: Option<ShellPolicy>,
+}
+
+impl Who {
+    /// An agent, as its hooks are told of it.
+    pub(crate) fn of(spec: &AgentSpec) -> Self {
+        Self {
+            agent: spec.id.clone(),
+            profile: spec.profile.slug.clone(),
+            kind: spec.kind,
+            root: spec.cwd.clone(),
+            policy: spec.profile.shell(),
+        }
+    }
 }
 
 /// What an event is about.

@@ -23,6 +23,8 @@ pub(super) type Site = (Option<Slug>, usize);
 pub(super) struct Written {
     pub(super) path: PathBuf,
     source: String,
+    /// Files that were put beside it: many agents may have the script asked at one time.
+    texts: AtomicU64,
 }
 
 impl Written {
@@ -42,8 +44,7 @@ impl Written {
 
     /// Puts a text into a file of its own beside it. Blocks on the disk.
     pub(super) fn beside(&self, text: &str) -> io::Result<PathBuf> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = self.texts.fetch_add(1, Ordering::Relaxed);
         let path = self.path.with_extension(format!("{number}.txt"));
         create(&path, text, 0o600)?;
         Ok(path)
@@ -94,17 +95,12 @@ fn write(
     source: &str,
 ) -> Result<Arc<Written>, String> {
     let path = site.join(format!("{at}-{}", hook.event));
-    let written = folders(workspace, site).and_then(|()| {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        create(&path, source, 0o700)
-    });
+    let written = folders(workspace, site).and_then(|()| create(&path, source, 0o700));
     match written {
         Ok(()) => Ok(Arc::new(Written {
             path,
             source: source.to_owned(),
+            texts: AtomicU64::new(0),
         })),
         Err(error) => Err(format!("{} cannot be written: {error}", path.display())),
     }
@@ -128,8 +124,12 @@ fn folders(workspace: &Path, site: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file that was not there.
+/// Makes a file anew. What a run that was killed left there is unlinked, and so is a link.
 fn create(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -178,6 +178,18 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         assert!(script.names_interpreter());
         assert_eq!(script.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_text_beside_a_script_is_one_of_its_own_over_what_an_earlier_run_left() {
+        let folder = tempfile::tempdir().unwrap();
+        // A run that is killed leaves its text, and the next one counts from the beginning.
+        let left = lay(folder.path(), "exit 0").unwrap();
+        left.beside("left").unwrap();
+        let script = lay(folder.path(), "exit 0").unwrap();
+        let (first, second) = (script.beside("1").unwrap(), script.beside("2").unwrap());
+        assert_eq!(fs::read_to_string(first).unwrap(), "1");
+        assert_eq!(fs::read_to_string(second).unwrap(), "2");
     }
 
     #[test]

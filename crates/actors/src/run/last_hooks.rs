@@ -44,13 +44,7 @@ pub(super) async fn run(
     let mut stopped = end.status == EndStatus::Canceled || signals.seen() > 0;
     let ask = RunHook {
         event,
-        who: Who {
-            agent: root.id.clone(),
-            profile: root.profile.slug.clone(),
-            kind: root.kind,
-            root: root.cwd.clone(),
-            policy: root.profile.shell(),
-        },
+        who: Who::of(root),
         facts: Facts::RunEnded(end.status),
         turn: None,
         stop: switch.watch(),

@@ -25,7 +25,6 @@ use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
 use crate::scheduler::{Class, Slot};
 use crate::shared::working_window;
 use crate::succession::Arrival;
-use crate::telemetry::Voice;
 
 /// Without `maxAgents`, the operator is told each time as many more agents have been started.
 const TOLD_EACH: u64 = 100;
@@ -141,10 +140,7 @@ impl Supervisor {
         let value = ReturnValue::of(spec.lineage.clone(), spec.profile.slug.clone(), end);
         let Departure { answered, dropped } = self.lineages.end(value);
         for letter in &dropped {
-            let voice = Voice {
-                agent: Some(spec.id.clone()),
-                ..self.voice.clone()
-            };
+            let voice = self.voice.of(&spec.id);
             let text = agent::dropped(letter);
             voice.log(LogLevel::Warn, Some("message_dropped"), text);
         }

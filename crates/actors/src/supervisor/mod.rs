@@ -323,9 +323,8 @@ impl Receive<Begin> for Supervisor {
             self.broadcast(StopCause::Defect);
         }
         Box::pin(async move {
-            end.await.unwrap_or_else(|_| {
-                RunEnd::unsupervised(format!("the supervisor died: {}", panics::last()))
-            })
+            end.await
+                .unwrap_or_else(|_| RunEnd::unsupervised(panics::supervisor_died()))
         })
     }
 }
@@ -445,10 +444,7 @@ impl Receive<Ended> for Supervisor {
             return;
         };
         if !told {
-            let voice = Voice {
-                agent: Some(agent.clone()),
-                ..self.voice.clone()
-            };
+            let voice = self.voice.of(&agent);
             end.tell(&row.spec, &voice);
         }
         self.any_breach |= end.breach.is_some();

@@ -23,7 +23,6 @@ use crate::machine;
 use crate::messages::{CommitFork, ReserveFork, Succeed};
 use crate::shared::working_window;
 use crate::succession::{Arrival, Farewell, Opening, Returned, SuccessionRefusal, Uncollected};
-use crate::telemetry::Voice;
 
 /// Why a copy is not made, and what to wait for where it is.
 type Forked = Result<oneshot::Receiver<()>, SpawnRefusal>;
@@ -100,10 +99,7 @@ impl Supervisor {
             position: worker.position,
             ..before.clone()
         };
-        let voice = Voice {
-            agent: Some(agent.clone()),
-            ..self.voice.clone()
-        };
+        let voice = self.voice.of(&agent);
         let arrival = Arrival {
             handover,
             estate,

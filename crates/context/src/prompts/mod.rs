@@ -111,8 +111,7 @@ pub fn system(
 /// Compiles the system template ahead of its first rendering, which waits for it. For a thread of
 /// its own at the start of a run: compiling takes as long as starting the cast.
 pub fn warm() {
-    // A template that does not compile is met again, and reported, where it is rendered.
-    let _ = SYSTEM_TOOL_CALLING.warm();
+    SYSTEM_TOOL_CALLING.warm();
 }
 
 /// Judges a whole-template override as a launch does: whether it parses. Refused, it is answered

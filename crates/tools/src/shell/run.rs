@@ -22,8 +22,8 @@ use tokio::time::sleep;
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
 use super::{End, LastLine, Outcome, Record, Request, Shared, script};
-use crate::output;
 use crate::paths::reason;
+use crate::{open_files, output};
 
 /// How long pipes are drained after `sh` is gone.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -126,6 +126,7 @@ async fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), Strin
     let child = spawned.map_err(|error| why_not(&error, request))?;
     let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
     let leader = leader.ok_or("the process was gone at once")?;
+    open_files::give_back(leader);
     Ok((child, leader))
 }
 
