@@ -18,6 +18,7 @@ use vocab::ids::ModelId;
 use crate::agent::Outfits;
 use crate::clock::RunClock;
 use crate::hooks::Scripts;
+use crate::machine::Workers;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
 use crate::telemetry::Voice;
@@ -44,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) outfits: Outfits,
     /// The operator's scripts, as they lie in the workspace.
     pub(crate) scripts: Scripts,
+    /// Whoever may work in it.
+    pub(crate) workers: Workers,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -66,6 +69,7 @@ impl Shared {
         skills: Library,
     ) -> Self {
         let scripts = Scripts::lay_down(&launch);
+        let workers = Workers::of(&launch);
         Self {
             launch,
             clock,
@@ -74,6 +78,7 @@ impl Shared {
             skills,
             outfits: Outfits::default(),
             scripts,
+            workers,
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }

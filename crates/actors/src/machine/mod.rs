@@ -23,7 +23,7 @@ use vocab::tools::Exit;
 
 use crate::succession::Edge;
 pub(crate) use call::{Leave, leave, leaving};
-pub(crate) use worker::{heir, worker};
+pub(crate) use worker::Workers;
 
 /// Where an agent stands in a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

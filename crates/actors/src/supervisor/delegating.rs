@@ -20,7 +20,6 @@ use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal
 use crate::agent::{self, Agent, AgentSpec, LoopEnd};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
-use crate::machine;
 use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
 use crate::scheduler::{Class, Slot};
 use crate::shared::working_window;
@@ -79,7 +78,7 @@ impl Supervisor {
         let parent = parent.map(|row| (row.spec.cwd.clone(), memories_row(&row.roster)));
         // A parent that is gone asked before it died: nobody is left to work for.
         let (cwd, memories) = parent.ok_or(SpawnRefusal::Stopping)?;
-        let Some(worker) = machine::worker(&self.shared.launch, &ask.target) else {
+        let Some(worker) = self.shared.workers.get(&ask.target) else {
             let cause = format!("no profile is called `{}`", ask.target);
             self.raise_defect(Some(&ask.agent), None, &cause);
             return Err(SpawnRefusal::Impossible);

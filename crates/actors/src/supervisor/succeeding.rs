@@ -19,7 +19,6 @@ use super::stores::Coming;
 use super::{SpawnRefusal, Supervisor};
 use crate::agent::AgentSpec;
 use crate::link::Receive;
-use crate::machine;
 use crate::messages::{CommitFork, ReserveFork, Succeed};
 use crate::shared::working_window;
 use crate::succession::{Arrival, Farewell, Opening, Returned, SuccessionRefusal, Uncollected};
@@ -53,7 +52,7 @@ impl Supervisor {
         let (before, began) = (row.spec.clone(), row.began.clone());
         let roster = row.roster.clone();
         let position = before.position.as_ref();
-        let Some(worker) = machine::heir(&self.shared.launch, &kind, &target, position) else {
+        let Some(worker) = self.shared.workers.heir(&kind, &target, position) else {
             let cause = format!("nobody can take its place as `{target}`");
             self.raise_defect(Some(&agent), None, &cause);
             return refused(SuccessionRefusal::Impossible, estate, permit);
