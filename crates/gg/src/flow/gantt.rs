@@ -45,7 +45,7 @@ pub(crate) fn render(session: &str, lives: &Lives) -> String {
     });
     let height = (ROWS / rows.len().max(1) as f64).clamp(ROW.0, ROW.1);
     let bottom = TOP + height * rows.len() as f64;
-    let time = Time::until(lives.until_ms());
+    let time = Time::until(lives.makespan_ms());
     let mut svg = head(session, lives, rows.len(), bottom + 24.0);
     time.grid(&mut svg, bottom);
     counts(&mut svg, lives, &time, rows.iter().map(|(_, life)| life));
@@ -293,7 +293,7 @@ fn head(session: &str, lives: &Lives, agents: usize, height: f64) -> String {
         "{}: {} over {}",
         glimpse(session, 60),
         plural(agents as u64, "agent"),
-        duration(lives.until_ms() as f64)
+        duration(lives.makespan_ms() as f64)
     );
     let title = escaped(&title);
     line(

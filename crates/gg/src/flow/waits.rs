@@ -23,7 +23,7 @@ struct Wait<'a> {
 /// The page, `top` rows a ranking.
 pub(crate) fn render(analysis: &Analysis, top: usize) -> String {
     let lives: Vec<Life> = analysis.lives.agents().collect();
-    let timing = &analysis.timing;
+    let timing = &analysis.lives;
     let spent = |state| lives.iter().map(|life| life.spent_ms(state)).sum::<u64>();
     let mut text = format!(
         "{} over {}, at most {} at once{}\n",

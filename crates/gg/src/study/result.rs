@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::Context as _;
-use record::analysis::{AgentTime, Analysis, Timing};
+use record::analysis::{AgentTime, Analysis};
 use record::{lines, rules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -121,9 +121,9 @@ fn summary(reader: impl std::io::BufRead) -> std::io::Result<Option<Summary>> {
 }
 
 fn result(asked: &Asked, summary: Summary, analysis: &Analysis, findings: u64) -> RunResult {
-    let timing: &Timing = &analysis.timing;
-    let sum = |part: fn(&AgentTime) -> u64| timing.agents().map(|it| part(&it)).sum();
-    let agents: Vec<AgentResult> = timing.agents().map(|it| agent(it, analysis)).collect();
+    let timing = &analysis.lives;
+    let sum = |part: fn(&AgentTime) -> u64| timing.times().map(|it| part(&it)).sum();
+    let agents: Vec<AgentResult> = timing.times().map(|it| agent(it, analysis)).collect();
     let mut endings = BTreeMap::new();
     for agent in &agents {
         let ending = agent.ended_as.as_deref().unwrap_or("none");

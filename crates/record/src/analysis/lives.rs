@@ -1,7 +1,9 @@
 //! What each agent was when: its states over time, and whom it waited for.
 //!
-//! Read off `agent_spawned` and `agent_status`, as [`Timing`](super::Timing) is, which sums what
-//! stands here span by span.
+//! Read off the times of `agent_spawned` and `agent_status`. An agent is queued from its spawn, and
+//! again from the moment its wait is over, until it is `running`; it waits while it is `blocked`.
+//! Who has not ended, because the run was killed or goes on, lives to the last moment that any line
+//! on time tells of.
 //!
 //! Always true: an agent's spans follow each other without a gap, from its spawn to its end, or to
 //! the last moment the stream tells of where it has none.
@@ -11,18 +13,21 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use vocab::ids::{AgentId, Slug};
 
-use super::timing::{moment, since, state};
 use crate::event::AgentState;
 use crate::lines::Line;
 
 /// The lives of a stream's agents, in order of their first line.
 #[derive(Clone, Debug, Default)]
 pub struct Lives {
-    agents: Vec<Life>,
+    pub(super) agents: Vec<Course>,
+    /// Where each stands among them.
     places: HashMap<AgentId, usize>,
     cap: Option<u64>,
     started_ms: Option<i64>,
-    last_ms: i64,
+    /// The last moment told of.
+    pub(super) last_ms: i64,
+    running: u64,
+    peak: u64,
 }
 
 /// One agent. Times are milliseconds from the run's start.
@@ -53,6 +58,26 @@ pub struct Span {
     pub waits_for: Vec<AgentId>,
 }
 
+/// An agent as its lines tell of it, by the wall clock.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    pub(super) id: AgentId,
+    profile: Option<Slug>,
+    parent: Option<AgentId>,
+    /// Never empty.
+    pub(super) stretches: Vec<Stretch>,
+    pub(super) ended: Option<(i64, String)>,
+}
+
+/// One state of an agent, by the wall clock.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) state: AgentState,
+    pub(super) from_ms: i64,
+    pub(super) to_ms: i64,
+    waits_for: Vec<AgentId>,
+}
+
 #[derive(Deserialize)]
 struct Moment {
     #[serde(default)]
@@ -67,6 +92,7 @@ struct Started {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Limits {
+    // As a stream has it, a figure among others that are no whole numbers.
     max_parallel: Option<f64>,
 }
 
@@ -94,49 +120,65 @@ struct WaitingOn {
 }
 
 impl Lives {
-    /// Takes the next line of a stream; most say nothing of states.
+    /// Takes the next line of a stream; most say nothing of time.
     pub fn take(&mut self, line: &Line) -> serde_json::Result<()> {
         let kind = line.kind.as_str();
-        if !matches!(kind, "session_started" | "agent_spawned" | "agent_status") {
+        let tells = matches!(
+            kind,
+            "session_started"
+                | "agent_spawned"
+                | "agent_status"
+                | "turn_outcome"
+                | "slot_usage"
+                | "session_ended"
+        );
+        if !tells {
             return Ok(());
         }
         let Some(at_ms) = moment(&line.fields::<Moment>()?.ts) else {
             return Ok(());
         };
-        let started = *self.started_ms.get_or_insert(at_ms);
-        self.last_ms = self.last_ms.max(at_ms);
-        let at = since(started, at_ms);
         match kind {
             "session_started" => self.cap = cap(&line.fields::<Started>()?),
             "agent_spawned" => {
                 let fields: Spawned = line.fields()?;
-                if let Some(life) = self.of(line, at) {
-                    life.profile = fields.profile;
-                    life.parent = fields.parent;
+                if let Some(course) = self.of(line, at_ms) {
+                    course.profile = fields.profile;
+                    course.parent = fields.parent;
                 }
             }
-            _ => {
+            "agent_status" => {
                 let fields: Changed = line.fields()?;
                 // A state this build does not know changes nothing it can tell of.
                 if let Some(state) = state(&fields.state)
-                    && let Some(life) = self.of(line, at)
+                    && let Some(course) = self.of(line, at_ms)
                 {
-                    life.change(state, at, fields);
+                    let ran = course.runs();
+                    course.change(state, at_ms, fields);
+                    match (ran, course.runs()) {
+                        (false, true) => self.running += 1,
+                        (true, false) => self.running -= 1,
+                        _ => {}
+                    }
+                    self.peak = self.peak.max(self.running);
                 }
             }
+            _ => {}
         }
+        self.started_ms.get_or_insert(at_ms);
+        self.last_ms = self.last_ms.max(at_ms);
         Ok(())
     }
 
-    fn of(&mut self, line: &Line, at: u64) -> Option<&mut Life> {
+    fn of(&mut self, line: &Line, at_ms: i64) -> Option<&mut Course> {
         let id = line.agent.as_ref()?;
         let agents = &mut self.agents;
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
-            agents.push(Life {
+            agents.push(Course {
                 id: id.clone(),
                 profile: None,
                 parent: None,
-                spans: vec![Span::begin(AgentState::Queued, at)],
+                stretches: vec![Stretch::begin(AgentState::Queued, at_ms)],
                 ended: None,
             });
             agents.len() - 1
@@ -146,22 +188,37 @@ impl Lives {
 
     /// Every agent. Who has not ended lives to the last moment told of.
     pub fn agents(&self) -> impl Iterator<Item = Life> {
-        let last = self.until_ms();
-        self.agents.iter().map(move |life| {
-            let mut life = life.clone();
-            if life.ended.is_none() {
-                life.close(last);
-            }
-            life
+        self.agents.iter().map(|course| Life {
+            id: course.id.clone(),
+            profile: course.profile.clone(),
+            parent: course.parent.clone(),
+            spans: course
+                .until(self.last_ms)
+                .map(|(stretch, to_ms)| Span {
+                    state: stretch.state,
+                    from_ms: self.since_start(stretch.from_ms),
+                    to_ms: self.since_start(to_ms),
+                    waits_for: stretch.waits_for.clone(),
+                })
+                .collect(),
+            ended: course
+                .ended
+                .as_ref()
+                .map(|(at_ms, how)| (self.since_start(*at_ms), how.clone())),
         })
     }
 
-    /// From the run's start to the last moment told of.
-    pub fn until_ms(&self) -> u64 {
-        since(self.started_ms.unwrap_or(self.last_ms), self.last_ms)
+    /// Milliseconds from the run's start to a moment.
+    pub(super) fn since_start(&self, at_ms: i64) -> u64 {
+        since(self.started_ms.unwrap_or(at_ms), at_ms)
     }
 
-    /// `maxParallel` of the run, where its first line says.
+    /// Most agents holding a slot at one time.
+    pub const fn peak_parallel(&self) -> u64 {
+        self.peak
+    }
+
+    /// `maxParallel` of the run; `None` where its first line does not say.
     pub const fn cap(&self) -> Option<u64> {
         self.cap
     }
@@ -176,35 +233,61 @@ fn cap(started: &Started) -> Option<u64> {
     Some(cap as u64).filter(|cap| *cap > 0)
 }
 
-impl Life {
-    fn change(&mut self, state: AgentState, at: u64, fields: Changed) {
+impl Course {
+    fn change(&mut self, state: AgentState, at_ms: i64, fields: Changed) {
         if self.ended.is_some() {
             return;
         }
-        self.close(at);
+        let Some(last) = self.stretches.last_mut() else {
+            return;
+        };
+        // A wall clock that was set back passes no time.
+        last.to_ms = last.to_ms.max(at_ms);
         if matches!(state, AgentState::Done | AgentState::Failed) {
-            let ending = fields.ended_as.unwrap_or_default();
-            self.ended = Some((at, ending));
+            self.ended = Some((at_ms, fields.ended_as.unwrap_or_default()));
             return;
         }
         // An agent says it is queued as it begins, which its spawn has said already.
-        if self.spans.last().is_some_and(|span| span.state == state) {
-            return;
-        }
-        let waits_for = fields.waiting_on.unwrap_or_default().agents;
-        self.spans.push(Span {
-            waits_for,
-            ..Span::begin(state, at)
-        });
-    }
-
-    /// The last span lasts up to now. A wall clock that was set back passes no time.
-    fn close(&mut self, at: u64) {
-        if let Some(span) = self.spans.last_mut() {
-            span.to_ms = span.to_ms.max(at);
+        if last.state != state {
+            let next = Stretch {
+                waits_for: fields.waiting_on.unwrap_or_default().agents,
+                ..Stretch::begin(state, last.to_ms)
+            };
+            self.stretches.push(next);
         }
     }
 
+    fn runs(&self) -> bool {
+        let last = self.stretches.last();
+        self.ended.is_none() && last.is_some_and(|last| last.state == AgentState::Running)
+    }
+
+    /// Its states, each with its end: of one that has not ended, the last lasts to a moment.
+    pub(super) fn until(&self, last_ms: i64) -> impl Iterator<Item = (&Stretch, i64)> {
+        let lasts = self.stretches.len().checked_sub(1);
+        let lasts = lasts.filter(|_| self.ended.is_none());
+        self.stretches.iter().enumerate().map(move |(at, stretch)| {
+            let to_ms = match lasts {
+                Some(last) if last == at => stretch.to_ms.max(last_ms),
+                _ => stretch.to_ms,
+            };
+            (stretch, to_ms)
+        })
+    }
+}
+
+impl Stretch {
+    const fn begin(state: AgentState, at_ms: i64) -> Self {
+        Self {
+            state,
+            from_ms: at_ms,
+            to_ms: at_ms,
+            waits_for: Vec::new(),
+        }
+    }
+}
+
+impl Life {
     /// When it was started.
     pub fn spawned_ms(&self) -> u64 {
         self.spans.first().map_or(0, |span| span.from_ms)
@@ -223,19 +306,26 @@ impl Life {
 }
 
 impl Span {
-    const fn begin(state: AgentState, at: u64) -> Self {
-        Self {
-            state,
-            from_ms: at,
-            to_ms: at,
-            waits_for: Vec::new(),
-        }
-    }
-
     /// How long it lasted.
     pub const fn length_ms(&self) -> u64 {
         self.to_ms.saturating_sub(self.from_ms)
     }
+}
+
+/// Milliseconds from one moment to another; none where that was before.
+pub(super) fn since(from_ms: i64, to_ms: i64) -> u64 {
+    u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or_default()
+}
+
+fn state(word: &str) -> Option<AgentState> {
+    AgentState::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word))
+        .ok()
+}
+
+/// Milliseconds since the Unix epoch of an event's `ts`.
+fn moment(ts: &str) -> Option<i64> {
+    let time: jiff::Timestamp = ts.parse().ok()?;
+    Some(time.as_millisecond())
 }
 
 #[cfg(test)]
@@ -243,7 +333,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::analysis::{Analysis, Timing};
+    use crate::analysis::Analysis;
 
     /// A root that starts two agents at one slot and waits for both.
     fn stream() -> String {
@@ -303,7 +393,7 @@ mod tests {
     #[test]
     fn spans_follow_each_other_from_spawn_to_end() {
         let lives = Analysis::read(stream().as_bytes()).unwrap().lives;
-        assert_eq!((lives.cap(), lives.until_ms()), (Some(1), 400));
+        assert_eq!((lives.cap(), lives.makespan_ms()), (Some(1), 400));
         let agents: Vec<Life> = lives.agents().collect();
         let root: Vec<_> = agents[0]
             .spans
@@ -331,8 +421,7 @@ mod tests {
         for lines in 2..=whole.lines().count() {
             let text: Vec<&str> = whole.lines().take(lines).collect();
             let analysis = Analysis::read(text.join("\n").as_bytes()).unwrap();
-            let timing: &Timing = &analysis.timing;
-            for (life, time) in analysis.lives.agents().zip(timing.agents()) {
+            for (life, time) in analysis.lives.agents().zip(analysis.lives.times()) {
                 let spent = AgentState::Queued;
                 assert_eq!(life.spent_ms(spent), time.queued_ms, "{}", life.id);
                 assert_eq!(life.spent_ms(AgentState::Blocked), time.waiting_ms);
