@@ -24,6 +24,16 @@ fn number(lines: &mut [Value]) {
     }
 }
 
+/// Lines as a stream has them: of one session, timed and numbered.
+fn of_one_session(mut lines: Vec<Value>) -> Vec<Value> {
+    for line in &mut lines {
+        line["sessionId"] = json!("s");
+        line["ts"] = json!("2026-01-31T09:08:07.123Z");
+    }
+    number(&mut lines);
+    lines
+}
+
 fn text(lines: &[Value]) -> String {
     let mut text: Vec<String> = lines.iter().map(Value::to_string).collect();
     text.push(String::new());

@@ -144,16 +144,18 @@ impl Sink for Gate {
     }
 }
 
+/// A journal whose disk takes nothing before the sender is dropped.
+fn gated() -> (Journal, mpsc::Sender<()>, Disk) {
+    let (open, gate) = mpsc::channel();
+    let disk = Disk::default();
+    let sink = Box::new(Gate(gate, disk.clone()));
+    let journal = Journal::start_with(sink, ROOM, header(), Mask::default());
+    (journal, open, disk)
+}
+
 #[test]
 fn a_queue_that_overruns_stops_capture_and_never_the_run() {
-    let (open, gate) = mpsc::channel::<()>();
-    let disk = Disk::default();
-    let mut journal = Journal::start_with(
-        Box::new(Gate(gate, disk.clone())),
-        ROOM,
-        header(),
-        Mask::default(),
-    );
+    let (mut journal, open, disk) = gated();
     for _ in 0..2 * QUEUE_BATCHES {
         journal.entry(None, Entry::CancelProbe { found: false });
     }
@@ -171,14 +173,7 @@ fn a_queue_that_overruns_stops_capture_and_never_the_run() {
 
 #[test]
 fn what_is_told_in_one_batch_takes_one_place_of_the_queue() {
-    let (open, gate) = mpsc::channel::<()>();
-    let disk = Disk::default();
-    let mut journal = Journal::start_with(
-        Box::new(Gate(gate, disk.clone())),
-        ROOM,
-        header(),
-        Mask::default(),
-    );
+    let (mut journal, open, disk) = gated();
     for _ in 0..8 {
         journal.batch(|journal| {
             for _ in 0..QUEUE_BATCHES {

@@ -71,12 +71,7 @@ pub(super) fn family() -> Vec<Value> {
         "slotCosts": [], "providerStats": [], "tokens": {}, "errors": {}, "unpricedCalls": 0}),
     );
     lines.push(json!({"type": "session_ended", "status": "completed", "exitCode": 0}));
-    for line in &mut lines {
-        line["sessionId"] = json!("s");
-        line["ts"] = json!("2026-01-31T09:08:07.123Z");
-    }
-    number(&mut lines);
-    lines
+    of_one_session(lines)
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub(super) fn good() -> Vec<Value> {
                 "byType": {"model_length_capped": 1, "missing_completion_no_call": 1}, "toolFailures": {"not-found": 1}});
     let mut slot_line = slot.clone();
     slot_line["type"] = json!("slot_usage");
-    let mut lines = vec![
+    let lines = vec![
         json!({"type": "session_started", "routingKey": "k",
             "limits": {"maxModelRetries": 1, "providerCacheMissLimit": 1},
             "modelProviders": {"m": [{"provider": "P", "quantization": "fp8"}, {"provider": "Q", "quantization": "fp8"}, {"provider": "R", "quantization": "fp8"}]}}),
@@ -289,10 +289,5 @@ pub(super) fn good() -> Vec<Value> {
             "errors": errors}),
         json!({"type": "session_ended", "status": "exhausted", "exitCode": 3}),
     ];
-    for line in &mut lines {
-        line["sessionId"] = json!("s");
-        line["ts"] = json!("2026-01-31T09:08:07.123Z");
-    }
-    super::number(&mut lines);
-    lines
+    super::of_one_session(lines)
 }

@@ -64,12 +64,7 @@ fn hooked() -> Vec<Value> {
         0,
         json!({"type": "session_started", "routingKey": "k", "limits": {"maxParallel": 1}}),
     );
-    for line in &mut lines {
-        line["ts"] = json!("2026-01-31T09:08:07.123Z");
-        line["sessionId"] = json!("s");
-    }
-    number(&mut lines);
-    lines
+    of_one_session(lines)
 }
 
 /// The rules that a change of it breaks.

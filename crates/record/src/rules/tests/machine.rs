@@ -132,12 +132,7 @@ fn process() -> Vec<Value> {
         "errors": {"turns": 2},
         "providerStats": [{"provider": null, "modelId": "m", "turns": 2, "calls": 0, "errors": 0}]}));
     lines.push(json!({"type": "session_ended", "status": "completed", "exitCode": 0}));
-    for line in &mut lines {
-        line["sessionId"] = json!("s");
-        line["ts"] = json!("2026-01-31T09:08:07.123Z");
-    }
-    number(&mut lines);
-    lines
+    of_one_session(lines)
 }
 
 #[test]

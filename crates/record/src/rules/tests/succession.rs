@@ -104,12 +104,7 @@ fn chain() -> Vec<Value> {
         "providerStats": [{"provider": null, "modelId": "m", "turns": 2, "calls": 0, "errors": 0}]}),
     );
     lines.push(json!({"type": "session_ended", "status": "completed", "exitCode": 0}));
-    for line in &mut lines {
-        line["sessionId"] = json!("s");
-        line["ts"] = json!("2026-01-31T09:08:07.123Z");
-    }
-    number(&mut lines);
-    lines
+    of_one_session(lines)
 }
 
 #[test]
