@@ -14,7 +14,7 @@ use config::hooks::HookEvent;
 use context::prompts;
 use context::window::Retention;
 use record::event::Origin;
-use tools::{Call, Done, write};
+use tools::{Call, write};
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
 use vocab::outcome::{EndStatus, TurnVerdict};
@@ -231,14 +231,15 @@ impl Turns {
         let place = self.place();
         let plan = move |call: &Call| write::plan(call, &place);
         let (again, planned) = (plan.clone(), call.clone());
-        let planned = self.on_disk(move |_| {
+        let planned = self.call_on_disk(move |_| {
             let plan = plan(&planned)?;
             let path = hooks::plain(&plan.target);
             Ok((plan, path))
         });
-        let (plan, path) = match settled(planned.await) {
-            Ok(planned) => planned,
-            Err(Held(answer)) => return *answer,
+        let (plan, path) = match planned.await {
+            Ok(Ok(planned)) => planned,
+            Ok(Err(failure)) => return Answer::failed(failure),
+            Err(cause) => return Answer::defect(cause),
         };
         let contents: Arc<str> = plan.contents.as_str().into();
         let facts = |ok| Facts::Write {
@@ -249,7 +250,7 @@ impl Turns {
         if let Err(Held(answer)) = self.ask_leave(turn, HookEvent::PreWrite, facts(None)).await {
             return *answer;
         }
-        let applied = self.on_disk(move |_| {
+        let applied = self.call_on_disk(move |_| {
             // What the hooks let pass is this plan; an edit of another text was not seen by them.
             if again(&call)? != plan {
                 return Err(Failure::new(
@@ -259,10 +260,7 @@ impl Turns {
             }
             plan.apply()
         });
-        let answer = match settled(applied.await) {
-            Ok(done) => Answer::of(Ok::<Done, Failure>(done)),
-            Err(Held(answer)) => *answer,
-        };
+        let answer = Answer::of_work(applied.await);
         let ok = Some(answer.outcome.is_ok());
         self.ask_after(turn, HookEvent::PostWrite, facts(ok), answer)
             .await
@@ -338,17 +336,5 @@ fn unjudged(why: String) -> LoopEnd {
     LoopEnd {
         error: Some(why),
         ..LoopEnd::of(EndStatus::HookError)
-    }
-}
-
-/// What a blocking thread came to, or the answer of a call it could not be got from.
-fn settled<T>(
-    finished: Result<Option<Result<T, Failure>>, tokio::task::JoinError>,
-) -> Result<T, Held> {
-    match finished {
-        Ok(outcome) => outcome
-            .unwrap_or_else(|| Err(tools::halted()))
-            .map_err(|failure| Answer::failed(failure).into()),
-        Err(error) => Err(Answer::defect(format!("a file call died: {error}")).into()),
     }
 }

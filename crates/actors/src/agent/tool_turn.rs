@@ -72,6 +72,11 @@ impl Answer {
         }
     }
 
+    /// What a call's work came to, or the defect that kept it from coming to anything.
+    pub(super) fn of_work(outcome: Result<Result<Done, Failure>, String>) -> Self {
+        outcome.map_or_else(Self::defect, Self::of)
+    }
+
     /// What gg itself could not do.
     pub(super) fn defect(cause: String) -> Self {
         Self {
@@ -268,9 +273,18 @@ impl Turns {
             ..self.surface.files
         };
         let work = move |halt: &Halt| tools::run_file(&call, &place, &policy, halt);
+        Answer::of_work(self.call_on_disk(work).await)
+    }
+
+    /// Does a call's work on a blocking thread: what it came to, or the defect that kept it from
+    /// coming to anything.
+    pub(super) async fn call_on_disk<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&Halt) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<Result<T, Failure>, String> {
         match self.on_disk(work).await {
-            Ok(outcome) => Answer::of(outcome.unwrap_or_else(|| Err(tools::halted()))),
-            Err(error) => Answer::defect(format!("a file call died: {error}")),
+            Ok(outcome) => Ok(outcome.unwrap_or_else(|| Err(tools::halted()))),
+            Err(error) => Err(format!("a file call died: {error}")),
         }
     }
 

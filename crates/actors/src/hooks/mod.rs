@@ -14,6 +14,8 @@ mod built_in;
 mod chain;
 mod firing;
 mod payload;
+#[cfg(test)]
+mod samples;
 mod scripts;
 
 pub use chain::{Fired, Passage, Told};

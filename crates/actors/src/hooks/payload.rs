@@ -205,6 +205,7 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hooks::samples::write;
 
     fn who() -> Who {
         Who {
@@ -213,14 +214,6 @@ mod tests {
             kind: "subagent",
             root: "/work".into(),
             policy: None,
-        }
-    }
-
-    fn write(contents: &str) -> Facts {
-        Facts::Write {
-            path: "/work/a".into(),
-            contents: contents.into(),
-            ok: None,
         }
     }
 

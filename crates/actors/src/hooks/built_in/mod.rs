@@ -30,6 +30,7 @@ pub(super) fn answer(script: BuiltInHook, event: HookEvent, who: &Who, facts: &F
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hooks::samples::write;
 
     fn who() -> Who {
         Who {
@@ -38,14 +39,6 @@ mod tests {
             kind: "root",
             root: "/work".into(),
             policy: None,
-        }
-    }
-
-    fn write(contents: &str) -> Facts {
-        Facts::Write {
-            path: "/work/a".into(),
-            contents: contents.into(),
-            ok: None,
         }
     }
 
