@@ -14,7 +14,7 @@ use vocab::ids::AgentId;
 use super::tree;
 use crate::page::{glimpse, plural};
 use crate::study::table::duration;
-use crate::svg::{escaped, line};
+use crate::svg::{self, escaped, line};
 
 const WIDTH: f64 = 1200.0;
 const LEFT: f64 = 210.0;
@@ -272,12 +272,7 @@ const fn word(state: AgentState) -> &'static str {
 }
 
 fn head(session: &str, lives: &Lives, agents: usize, height: f64) -> String {
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
-         width=\"{WIDTH}\" height=\"{height:.0}\" role=\"img\">\n"
-    );
-    svg.push_str(
-        "<style>\n\
+    let style = "\
          svg { font: 12px system-ui, sans-serif } path { fill: none }\n\
          text { fill: #3a3f47 } .title { font-size: 15px; font-weight: 600 }\n\
          .ground { fill: #ffffff } .grid { stroke: #e2e5e9 } .start { stroke: #9aa1ab; stroke-width: 0.6 }\n\
@@ -286,23 +281,14 @@ fn head(session: &str, lives: &Lives, agents: usize, height: f64) -> String {
          @media (prefers-color-scheme: dark) {\n\
          text { fill: #cfd4dc } .ground { fill: #15181d } .grid { stroke: #2c323a } .start { stroke: #6b7280 }\n\
          .blocked { fill: #444c57 } .cap { stroke: #cfd4dc }\n\
-         }\n\
-         </style>\n",
-    );
+         }\n";
     let title = format!(
         "{}: {} over {}",
         glimpse(session, 60),
         plural(agents as u64, "agent"),
         duration(lives.makespan_ms() as f64)
     );
-    let title = escaped(&title);
-    line(
-        &mut svg,
-        format_args!(
-            "<title>{title}</title>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n\
-             <text class=\"title\" x=\"10\" y=\"26\">{title}</text>"
-        ),
-    );
+    let mut svg = svg::head((WIDTH, height), style, 10, &title);
     for (place, (class, words)) in [
         ("running", "running: holds a slot"),
         ("queued", "queued: ready, without a slot"),

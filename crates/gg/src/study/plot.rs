@@ -16,7 +16,7 @@ use super::knee::Knee;
 use super::plan::{Variable, short, shown};
 use super::table::duration;
 use crate::page::glimpse;
-use crate::svg::{escaped, line};
+use crate::svg::{self, escaped, line};
 
 const WIDTH: f64 = 820.0;
 /// Where the panels stand from left to right.
@@ -297,55 +297,23 @@ fn look(at: usize) -> (&'static str, &'static str) {
 }
 
 fn head(title: &str, height: f64) -> String {
-    let mut svg = String::new();
-    line(
-        &mut svg,
-        format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
-             width=\"{WIDTH}\" height=\"{height}\" role=\"img\">"
-        ),
-    );
-    svg.push_str(
-        "<style>\n\
+    let style = "\
          svg { font: 13px system-ui, sans-serif }\n\
          path { fill: none; stroke-width: 1.5 } .series { stroke-width: 2 }\n\
          text { fill: #3a3f47 } .title { font-size: 15px; font-weight: 600 } .label { font-size: 14px }\n\
          .ground { fill: #ffffff } .grid { stroke: #e2e5e9; stroke-width: 1 } .axis { stroke: #6b7280 }\n\
          @media (prefers-color-scheme: dark) {\n\
          text { fill: #cfd4dc } .ground { fill: #15181d } .grid { stroke: #2c323a } .axis { stroke: #8b93a0 }\n\
-         }\n\
-         </style>\n",
-    );
-    let title = escaped(&glimpse(title, 100));
-    line(
-        &mut svg,
-        format_args!(
-            "<title>{title}</title>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n\
-             <text class=\"title\" x=\"{LEFT:.1}\" y=\"26\">{title}</text>"
-        ),
-    );
-    svg
+         }\n";
+    let left = format!("{LEFT:.1}");
+    svg::head((WIDTH, height), style, left, &glimpse(title, 100))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::combine::tests::combinations;
     use super::*;
-
-    /// Panics where tags are not closed in order.
-    fn check_tags(svg: &str) {
-        let mut open = Vec::new();
-        for tag in svg.split('<').skip(1) {
-            let (tag, _) = tag.split_once('>').expect("a tag has an end");
-            let name = tag.split_whitespace().next().unwrap();
-            if let Some(name) = name.strip_prefix('/') {
-                assert_eq!(open.pop(), Some(name), "in {svg}");
-            } else if !tag.ends_with('/') {
-                open.push(name);
-            }
-        }
-        assert_eq!(open, Vec::<&str>::new());
-    }
+    use crate::svg::tests::check_tags;
 
     /// Every number behind an attribute's name.
     fn figures(svg: &str, attribute: &str) -> Vec<f64> {
