@@ -64,6 +64,20 @@ fn blocks(reason: &str) -> String {
     format!("echo '{decision}'")
 }
 
+/// A script that keeps what it is told, and lets everything pass.
+pub(crate) fn telling() -> String {
+    format!("printf '%s\\n' \"$1\" >> told.ndjson\n{CONTINUE}")
+}
+
+/// What a run's [`telling`] scripts were told, in order.
+#[track_caller]
+pub(crate) fn told(run: &Run) -> Vec<Value> {
+    let told = run.file("told.ndjson");
+    told.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 /// What hooks answered, as `event decision`, in order.
 pub(crate) fn decisions(run: &Run) -> Vec<String> {
     let text = |hook: &Value, key: &str| hook[key].as_str().unwrap().to_owned();
@@ -118,14 +132,10 @@ fn whole_session(hooks: impl IntoIterator<Item = Value>) -> Run {
 
 #[test]
 fn ten_events_fire_in_their_places_and_tell_scripts_what_happens() {
-    let source = format!("printf '%s\\n' \"$1\" >> told.ndjson\n{CONTINUE}");
+    let source = telling();
     let run = whole_session(EVENTS.map(|event| custom(event, &source)));
     run.ended(0, "completed");
-    let told: Vec<Value> = run
-        .file("told.ndjson")
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = told(&run);
     let root = run.workspace().canonicalize().unwrap();
     let path = root.join("a.txt").display().to_string();
     let of = |event: &str, more: Value| {

@@ -6,7 +6,7 @@ use tests::gateway::{Answer, Gateway, Request, Responder};
 use tests::run::Run;
 
 use crate::families::{inline_shell, profile, start, subagents, task};
-use crate::hooks::{command, custom, decisions, with_hooks};
+use crate::hooks::{command, custom, decisions, telling, told, with_hooks};
 
 /// What a hook does instead of judging, and what the operator reads of it.
 fn failures() -> Vec<(Value, &'static str)> {
@@ -242,8 +242,11 @@ fn is_worker(request: &Request) -> bool {
 
 #[test]
 fn a_child_s_hooks_are_told_who_it_is_and_judge_it_alone() {
-    let source = "printf '%s\\n' \"$1\" >> told.ndjson; echo '{\"action\":\"continue\"}'";
-    let hooks = json!([custom("agent-start", source), custom("agent-stop", source)]);
+    let source = telling();
+    let hooks = json!([
+        custom("agent-start", &source),
+        custom("agent-stop", &source)
+    ]);
     let run = Run::builder()
         .launch(family(hooks))
         .answers(|request: &Request, _: usize| match request.turn() {
@@ -254,11 +257,7 @@ fn a_child_s_hooks_are_told_who_it_is_and_judge_it_alone() {
         })
         .run();
     run.ended(0, "completed");
-    let told: Vec<Value> = run
-        .file("told.ndjson")
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = told(&run);
     assert_eq!(told.len(), 2);
     for payload in &told {
         assert_eq!(payload["agentId"], "agent-1");
