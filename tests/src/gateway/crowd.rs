@@ -7,14 +7,14 @@
 //! Always true: a reply leaves no earlier than the latency after its request's last byte; what is
 //! held leaves when it is let go, or with the gateway's end.
 
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::Answer;
+use super::acceptor::Acceptor;
 use super::lean::prepared;
 use super::wire::Connection;
 
@@ -83,14 +83,12 @@ struct Shared {
     worker: Vec<Vec<u8>>,
     state: Mutex<State>,
     changed: Condvar,
-    sockets: Mutex<Vec<TcpStream>>,
-    stopping: AtomicBool,
 }
 
-/// A running gateway for a crowd. Its threads end with the process.
+/// A running gateway for a crowd.
 pub struct Crowd {
-    address: SocketAddr,
     shared: Arc<Shared>,
+    acceptor: Acceptor,
 }
 
 impl Crowd {
@@ -100,11 +98,8 @@ impl Crowd {
     ///
     /// Where this machine has no loopback port to listen on.
     pub fn start(play: Play) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
+        let listener = Acceptor::listener();
         rustix::net::listen(&listener, BACKLOG).expect("a listening socket may listen longer");
-        let address = listener
-            .local_addr()
-            .expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             root: root_replies(&play),
             worker: worker_replies(&play),
@@ -112,35 +107,22 @@ impl Crowd {
             begun: Instant::now(),
             state: Mutex::default(),
             changed: Condvar::new(),
-            sockets: Mutex::default(),
-            stopping: AtomicBool::new(false),
         });
-        std::thread::spawn({
+        let acceptor = Acceptor::start(listener, {
             let shared = Arc::clone(&shared);
-            move || {
-                while let Ok((socket, _)) = listener.accept() {
-                    if shared.stopping.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    if let Ok(copy) = socket.try_clone() {
-                        lock(&shared.sockets).push(copy);
-                    }
-                    let shared = Arc::clone(&shared);
-                    std::thread::spawn(move || serve(Connection::new(socket), &shared));
-                }
-            }
+            move |connection| serve(connection, &shared)
         });
-        Self { address, shared }
+        Self { shared, acceptor }
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.acceptor.address()
     }
 
     /// What `OPENROUTER_BASE_URL` is set to.
     pub fn url(&self) -> String {
-        format!("http://{}/api/v1", self.address)
+        self.acceptor.url()
     }
 
     /// Waits until every worker is held and every newcomer has asked.
@@ -166,13 +148,8 @@ impl Crowd {
 
 impl Drop for Crowd {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
+        // Before its acceptor ends, which waits for whoever is served.
         self.let_go();
-        for socket in lock(&self.shared.sockets).iter() {
-            socket.shutdown(Shutdown::Both).ok();
-        }
-        // The acceptor looks up from its wait and ends.
-        TcpStream::connect(self.address).ok();
     }
 }
 

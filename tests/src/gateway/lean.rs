@@ -3,20 +3,18 @@
 //! For benches: it parses nothing, keeps nothing but a length a request, and sends each reply in
 //! one write, so that what is measured is the client.
 
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
+use super::acceptor::Acceptor;
 use super::reply::{Reply, Step};
 use super::wire::Connection;
 
 /// A running lean gateway.
 pub struct Lean {
-    address: SocketAddr,
     shared: Arc<Shared>,
-    acceptor: Option<JoinHandle<()>>,
+    acceptor: Acceptor,
 }
 
 /// What a lean gateway saw.
@@ -35,8 +33,6 @@ pub struct Seen {
 struct Shared {
     replies: Vec<Vec<u8>>,
     seen: Mutex<Seen>,
-    sockets: Mutex<Vec<TcpStream>>,
-    stopping: AtomicBool,
 }
 
 impl Lean {
@@ -44,70 +40,30 @@ impl Lean {
     pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let replies: Vec<Vec<u8>> = replies.into_iter().map(|reply| prepared(&reply)).collect();
         assert!(!replies.is_empty(), "a lean gateway needs a reply");
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
-        let address = listener
-            .local_addr()
-            .expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             replies,
             seen: Mutex::default(),
-            sockets: Mutex::default(),
-            stopping: AtomicBool::new(false),
         });
-        let acceptor = std::thread::spawn({
+        let acceptor = Acceptor::start(Acceptor::listener(), {
             let shared = Arc::clone(&shared);
-            move || {
-                let mut servers = Vec::new();
-                while let Ok((socket, _)) = listener.accept() {
-                    if shared.stopping.load(Ordering::SeqCst) {
-                        break;
-                    }
-                    if let Ok(copy) = socket.try_clone() {
-                        lock(&shared.sockets).push(copy);
-                    }
-                    let shared = Arc::clone(&shared);
-                    servers.push(std::thread::spawn(move || {
-                        serve(Connection::new(socket), &shared);
-                    }));
-                }
-                for server in servers {
-                    server.join().ok();
-                }
-            }
+            move |connection| serve(connection, &shared)
         });
-        Self {
-            address,
-            shared,
-            acceptor: Some(acceptor),
-        }
+        Self { shared, acceptor }
     }
 
     /// What `OPENROUTER_BASE_URL` is set to.
     pub fn url(&self) -> String {
-        format!("http://{}/api/v1", self.address)
+        self.acceptor.url()
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.acceptor.address()
     }
 
     /// What it saw so far.
     pub fn seen(&self) -> Seen {
         lock(&self.shared.seen).clone()
-    }
-}
-
-impl Drop for Lean {
-    fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        for socket in lock(&self.shared.sockets).iter() {
-            socket.shutdown(Shutdown::Both).ok();
-        }
-        TcpStream::connect(self.address).ok();
-        if let Some(acceptor) = self.acceptor.take() {
-            acceptor.join().ok();
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! Always true: requests are numbered in the order their last byte arrived; a responder is asked
 //! once a request, one at a time; dropping the gateway closes every connection and joins.
 
+mod acceptor;
 pub mod answer;
 pub mod cache;
 pub mod check;
