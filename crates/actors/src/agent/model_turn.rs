@@ -280,7 +280,8 @@ impl Turns {
             }),
         );
         let text = reply.text.as_deref();
-        self.work(turn, text, &reply.calls, ahead, size).await
+        // Boxed: an agent whose call is in flight, as most of a crowd are, has no room for it.
+        Box::pin(self.work(turn, text, &reply.calls, ahead, size)).await
     }
 
     /// Puts the reply into the window; a reply of nothing at all enters none.

@@ -151,7 +151,8 @@ impl Turns {
 
     /// Lives the whole life of the incarnation.
     pub(super) async fn live(mut self) -> Life {
-        let end = match self.open().await {
+        // Boxed, so that its room is given back: an agent opens once and then lives on.
+        let end = match Box::pin(self.open()).await {
             ControlFlow::Break(end) => end,
             ControlFlow::Continue(()) => match self.turn_after_turn().await {
                 Life::Over(end) => end,
