@@ -151,8 +151,12 @@ impl<'a> Compiled<'a> {
                 .render(&self.engine, &variables, &mut state, &mut output)
                 .map_err(|error| unrendered(name, &error).moved(piece.line))?;
         }
-        // A string is written as UTF-8, so this cannot fail; were it to, the text is missing.
-        let mut text = output.into_string().unwrap_or_default();
+        let mut text = output.into_string().map_err(|error| PromptError::Render {
+            name,
+            line: 1,
+            column: 1,
+            reason: error.to_string(),
+        })?;
         // A template's last line end is the file's, not the prompt's.
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
