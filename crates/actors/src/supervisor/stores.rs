@@ -43,6 +43,36 @@ struct Open {
     of_profile: bool,
 }
 
+impl Open {
+    /// An agent holds it as well from here on.
+    fn attach(&mut self, agent: &AgentId, writable: bool) -> Link<MemoryStore> {
+        let agent = agent.clone();
+        self.holders.insert(agent.clone());
+        let link = self.link.held_by("supervisor");
+        link.tell(Attach { agent, writable });
+        self.link.clone()
+    }
+
+    /// An agent holds it in place of another from here on.
+    fn pass_on(
+        &mut self,
+        from: &AgentId,
+        to: &AgentId,
+        writable: bool,
+        policy: MemoryPolicy,
+    ) -> Link<MemoryStore> {
+        self.holders.remove(from);
+        self.holders.insert(to.clone());
+        self.link.held_by("supervisor").tell(HandOver {
+            from: from.clone(),
+            to: to.clone(),
+            writable,
+            policy,
+        });
+        self.link.clone()
+    }
+}
+
 impl Stores {
     /// The modules of a fresh agent. The memories it holds are running and know it.
     pub(super) fn open(
@@ -54,22 +84,34 @@ impl Stores {
         tap: Option<&Tap>,
     ) -> Result<Holdings, StrategyClash> {
         let roster = open(&mut self.ids, &module_set(profile), start)?;
-        let row = roster.iter().find(|row| row.kind == ModuleKind::Memories);
-        let held = row.and_then(|row| Some((row, row.store.as_deref()?, memory_policy(profile)?)));
-        let memories = held.map(|(row, id, policy)| {
-            let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
-                link: MemoryStore::start(id, memories::MemoryStore::new(policy), supervisor, tap),
-                holders: BTreeSet::new(),
-                of_profile: row.origin == ModuleOrigin::Profile,
-            });
-            open.link.held_by("supervisor").tell(Attach {
-                agent: agent.clone(),
-                writable: row.writable,
-            });
-            open.holders.insert(agent.clone());
-            open.link.clone()
-        });
+        let memories = self.running(&roster, profile, None, supervisor, tap);
+        let memories = memories.map(|(writable, _, open)| open.attach(agent, writable));
         Ok(Holdings { roster, memories })
+    }
+
+    /// The memories of a roster, and whether and how they are kept. Those that nobody holds begin
+    /// as the notebook, or empty.
+    fn running(
+        &mut self,
+        roster: &[RosterRow],
+        profile: &Profile,
+        notebook: Option<memories::MemoryStore>,
+        supervisor: &Link<Supervisor>,
+        tap: Option<&Tap>,
+    ) -> Option<(bool, MemoryPolicy, &mut Open)> {
+        let row = roster.iter().find(|row| row.kind == ModuleKind::Memories)?;
+        let (id, policy) = (row.store.as_deref()?, memory_policy(profile)?);
+        let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
+            link: MemoryStore::start(
+                id,
+                notebook.unwrap_or_else(|| memories::MemoryStore::new(policy)),
+                supervisor,
+                tap,
+            ),
+            holders: BTreeSet::new(),
+            of_profile: row.origin == ModuleOrigin::Profile,
+        });
+        Some((row.writable, policy, open))
     }
 
     /// The modules of an agent that comes of another. The memories it holds are running and know
@@ -97,39 +139,16 @@ impl Stores {
         let set = module_set(profile);
         let handover = hand_over(&mut self.ids, passage, before, &set, start)?;
         let roster = handover.roster.clone();
-        let row = roster.iter().find(|row| row.kind == ModuleKind::Memories);
-        let held = row.and_then(|row| Some((row, row.store.as_deref()?, memory_policy(profile)?)));
-        let memories = held.map(|(row, id, policy)| {
-            let stays = handover.of(ModuleKind::Memories);
-            let stays = stays.is_some_and(|row| row.from == row.to);
-            let succeeds = stays && !matches!(passage, Passage::Fork);
-            let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
-                link: MemoryStore::start(
-                    id,
-                    notebook.unwrap_or_else(|| memories::MemoryStore::new(policy)),
-                    supervisor,
-                    tap,
-                ),
-                holders: BTreeSet::new(),
-                of_profile: row.origin == ModuleOrigin::Profile,
-            });
-            let link = open.link.held_by("supervisor");
+        let stays = handover.of(ModuleKind::Memories);
+        let stays = stays.is_some_and(|row| row.from == row.to);
+        let succeeds = stays && !matches!(passage, Passage::Fork);
+        let memories = self.running(&roster, profile, notebook, supervisor, tap);
+        let memories = memories.map(|(writable, policy, open)| {
             if succeeds {
-                open.holders.remove(predecessor);
-                link.tell(HandOver {
-                    from: predecessor.clone(),
-                    to: agent.clone(),
-                    writable: row.writable,
-                    policy,
-                });
+                open.pass_on(predecessor, agent, writable, policy)
             } else {
-                link.tell(Attach {
-                    agent: agent.clone(),
-                    writable: row.writable,
-                });
+                open.attach(agent, writable)
             }
-            open.holders.insert(agent.clone());
-            open.link.clone()
         });
         Ok((Holdings { roster, memories }, handover))
     }
