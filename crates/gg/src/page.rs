@@ -15,6 +15,17 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
     }
 }
 
+/// Milliseconds in the unit a person reads them in.
+pub(crate) fn duration(ms: f64) -> String {
+    if ms < 1_000.0 {
+        format!("{ms:.0} ms")
+    } else if ms < 600_000.0 {
+        format!("{:.2} s", ms / 1e3)
+    } else {
+        format!("{:.1} min", ms / 6e4)
+    }
+}
+
 /// Somebody else's name or sentence on one line: what would move a terminal's cursor or turn the
 /// direction of its text is written as an escape.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{BUILD, DONE, REFUSED, read, read_script, surroundings};
 use crate::cli::StudyArgs;
 use crate::output;
-use crate::page::plural;
+use crate::page::{self, plural};
 use crate::study::combine::Combination;
 use crate::study::plan::{self, Variation};
 use crate::study::result::{Asked, RunResult};
@@ -234,7 +234,7 @@ fn orders(variations: &[Variation], repeat: u32) -> anyhow::Result<Vec<Order>> {
 /// What is said of a run's fate, and its result where it has one.
 fn told(fate: Fate) -> (Option<String>, Option<RunResult>) {
     let ended = |result: &RunResult| {
-        let took = table::duration(result.makespan_ms as f64);
+        let took = page::duration(result.makespan_ms as f64);
         format!(
             "{} in {took}, exit code {}",
             result.status, result.exit_code

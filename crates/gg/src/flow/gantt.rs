@@ -12,8 +12,7 @@ use record::event::AgentState;
 use vocab::ids::AgentId;
 
 use super::tree;
-use crate::page::{glimpse, plural};
-use crate::study::table::duration;
+use crate::page::{duration, glimpse, plural};
 use crate::svg::{self, escaped, line};
 
 const WIDTH: f64 = 1200.0;

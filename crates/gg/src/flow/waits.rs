@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use record::analysis::{Analysis, Life, Span};
 use record::event::AgentState;
 
-use crate::page::{columns, plural};
-use crate::study::table::duration;
+use crate::page::{columns, duration, plural};
 
 /// Names of those waited for that are written out.
 const NAMED: usize = 3;

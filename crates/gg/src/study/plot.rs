@@ -14,8 +14,7 @@ use axis::{Across, Up};
 use super::combine::{Combination, Spread};
 use super::knee::Knee;
 use super::plan::{Variable, short, shown};
-use super::table::duration;
-use crate::page::glimpse;
+use crate::page::{duration, glimpse};
 use crate::svg::{self, escaped, line};
 
 const WIDTH: f64 = 820.0;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::combine::{Combination, Spread};
 use super::knee::Knee;
 use super::plan::{Variable, short, shown};
-use crate::page::{columns, glimpse, plural};
+use crate::page::{columns, duration, glimpse, plural};
 
 /// Characters of a value before it is cut.
 const GLIMPSE: usize = 40;
@@ -139,17 +139,6 @@ fn dollars(usd: f64) -> String {
         0.0 => "$0".to_owned(),
         usd if usd < 1.0 => format!("${usd:.6}"),
         usd => format!("${usd:.2}"),
-    }
-}
-
-/// Milliseconds in the unit a person reads them in.
-pub(crate) fn duration(ms: f64) -> String {
-    if ms < 1_000.0 {
-        format!("{ms:.0} ms")
-    } else if ms < 600_000.0 {
-        format!("{:.2} s", ms / 1e3)
-    } else {
-        format!("{:.1} min", ms / 6e4)
     }
 }
 
