@@ -8,7 +8,10 @@ mod sources;
 
 fn main() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = home.join("../..").canonicalize().expect("the workspace is there");
+    let root = home
+        .join("../..")
+        .canonicalize()
+        .expect("the workspace is there");
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     for path in sources::ECMASCRIPT {

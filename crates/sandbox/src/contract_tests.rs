@@ -39,7 +39,10 @@ fn model_facing<'a>(
         .filter(|(name, _)| *name != "feedback")
         .flat_map(|(module, interface)| {
             interface.functions.values().map(move |function| {
-                (format!("{module}.{}", function.name.replace('-', "_")), function)
+                (
+                    format!("{module}.{}", function.name.replace('-', "_")),
+                    function,
+                )
             })
         })
 }
@@ -68,7 +71,11 @@ fn every_operation_answers_a_result_whose_failure_is_the_one_record() {
         while let TypeDefKind::Type(Type::Id(of)) = resolve.types[failure].kind {
             failure = of;
         }
-        assert_eq!(resolve.types[failure].name.as_deref(), Some("api-error"), "{id}");
+        assert_eq!(
+            resolve.types[failure].name.as_deref(),
+            Some("api-error"),
+            "{id}"
+        );
     }
 }
 
@@ -99,8 +106,15 @@ fn the_classes_of_failures_are_gg_s_own() {
     let TypeDefKind::Enum(classes) = &resolve.types[types.types["failure-class"]].kind else {
         panic!("the failure class is no enum");
     };
-    let declared: Vec<_> = classes.cases.iter().map(|case| case.name.as_str()).collect();
-    let known: Vec<_> = FailureClass::ALL.iter().map(|class| class.as_str()).collect();
+    let declared: Vec<_> = classes
+        .cases
+        .iter()
+        .map(|case| case.name.as_str())
+        .collect();
+    let known: Vec<_> = FailureClass::ALL
+        .iter()
+        .map(|class| class.as_str())
+        .collect();
     assert_eq!(declared, known);
 }
 

@@ -130,7 +130,8 @@ fn a_call_is_opened_dispatched_and_closed() {
 
 #[test]
 fn a_call_that_is_not_granted_is_closed_and_on_the_roster() {
-    let finish = r#"(import "test-cabinet:gg/session" "finish" (func $finish (param i32 i32 i32)))"#;
+    let finish =
+        r#"(import "test-cabinet:gg/session" "finish" (func $finish (param i32 i32 i32)))"#;
     let bytes = component(
         finish,
         "",
@@ -261,7 +262,10 @@ fn a_stop_ends_a_program_that_sleeps_and_one_that_loops() {
         let bytes = component(imports, "", body);
         let execution = start(program(&bytes), Box::new(Fake::default()), stop.clone()).unwrap();
         stop.stop();
-        assert_eq!(execution.blocking_recv().unwrap().fault, Some(Fault::Stopped));
+        assert_eq!(
+            execution.blocking_recv().unwrap().fault,
+            Some(Fault::Stopped)
+        );
     }
 }
 
@@ -398,8 +402,7 @@ fn what_a_guest_prints_goes_nowhere_and_what_it_writes_on_stderr_is_kept() {
 
 #[test]
 fn an_exit_is_no_success_whatever_it_says() {
-    let imports =
-        r#"(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))"#;
+    let imports = r#"(import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))"#;
     for (code, success) in [(0, true), (3, false)] {
         let execution = run(imports, "", &format!("(call $exit (i32.const {code}))"));
         assert_eq!(execution.fault, Some(Fault::Exit { success }));

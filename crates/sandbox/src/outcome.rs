@@ -176,9 +176,27 @@ mod tests {
             (R::Returned, vec![], false, 1, None),
             (R::Returned, vec![], true, 1, None),
             (R::Returned, vec![other()], false, 1, Some(E::ProgramThrow)),
-            (R::Returned, vec![other()], true, 1, Some(E::SandboxOutOfMemory)),
-            (R::Returned, vec![api(F::NotFound)], true, 1, Some(E::ProgramApiError)),
-            (R::Returned, vec![api(F::Unavailable)], false, 1, Some(E::ProgramUnknownName)),
+            (
+                R::Returned,
+                vec![other()],
+                true,
+                1,
+                Some(E::SandboxOutOfMemory),
+            ),
+            (
+                R::Returned,
+                vec![api(F::NotFound)],
+                true,
+                1,
+                Some(E::ProgramApiError),
+            ),
+            (
+                R::Returned,
+                vec![api(F::Unavailable)],
+                false,
+                1,
+                Some(E::ProgramUnknownName),
+            ),
             (
                 R::Returned,
                 vec![report(ErrorKind::UnknownName, None), other()],
@@ -193,12 +211,28 @@ mod tests {
             (R::Exit(false), vec![], false, 1, Some(E::SandboxTrap)),
             (R::Exit(true), vec![], false, 1, Some(E::SandboxTrap)),
             (R::Exit(false), vec![], false, 9, Some(E::SandboxTimeout)),
-            (R::Clock(Clock::Guest), vec![], true, 10, Some(E::SandboxTimeout)),
-            (R::Clock(Clock::Outer), vec![other()], false, 2, Some(E::SandboxTimeout)),
+            (
+                R::Clock(Clock::Guest),
+                vec![],
+                true,
+                10,
+                Some(E::SandboxTimeout),
+            ),
+            (
+                R::Clock(Clock::Outer),
+                vec![other()],
+                false,
+                2,
+                Some(E::SandboxTimeout),
+            ),
             (R::Stopped, vec![other()], false, 1, None),
         ];
         for (index, (returned, reports, denied, secs, expected)) in table.into_iter().enumerate() {
-            assert_eq!(check(returned, reports, denied, secs), expected, "row {index}");
+            assert_eq!(
+                check(returned, reports, denied, secs),
+                expected,
+                "row {index}"
+            );
         }
     }
 }

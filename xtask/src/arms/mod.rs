@@ -45,8 +45,7 @@ fn arm(name: &str, paths: &[&str], build: fn(&Path, &Path) -> Result<()>) -> Res
         _ => {}
     }
     let work = folder.join("build");
-    std::fs::create_dir_all(&work)
-        .with_context(|| format!("{} cannot be made", work.display()))?;
+    std::fs::create_dir_all(&work).with_context(|| format!("{} cannot be made", work.display()))?;
     build(&folder, &work).with_context(|| format!("arm `{name}`"))?;
     std::fs::write(&stamp, digest).with_context(|| format!("{} cannot be written", stamp.display()))
 }

@@ -116,7 +116,10 @@ impl Tables<'_> {
                     rows.push(format!("{{ \"{}\", {of}, {offset} }}", camel(&field.name)));
                 }
                 self.rows(&name, &rows)?;
-                format!(".kind = KIND_RECORD, {head}, .fields = {name}_fields, .count = {}", rows.len())
+                format!(
+                    ".kind = KIND_RECORD, {head}, .fields = {name}_fields, .count = {}",
+                    rows.len()
+                )
             }
             TypeDefKind::Variant(variant) => {
                 let cases: Vec<_> = variant.cases.iter().map(|case| case.ty).collect();
@@ -148,7 +151,10 @@ impl Tables<'_> {
                     .map(|case| format!("{{ \"{}\", 0, 0 }}", case.name))
                     .collect();
                 self.rows(&name, &rows)?;
-                format!(".kind = KIND_ENUM, {head}, .fields = {name}_fields, .count = {}", rows.len())
+                format!(
+                    ".kind = KIND_ENUM, {head}, .fields = {name}_fields, .count = {}",
+                    rows.len()
+                )
             }
             TypeDefKind::Option(of) => {
                 let payload = self
@@ -178,7 +184,12 @@ impl Tables<'_> {
         Ok(())
     }
 
-    fn function(&mut self, interface: &str, function: &Function, rows: &mut Vec<String>) -> Result<()> {
+    fn function(
+        &mut self,
+        interface: &str,
+        function: &Function,
+        rows: &mut Vec<String>,
+    ) -> Result<()> {
         let name = format!("{}_{}", snake(interface), snake(&function.name));
         let types: Vec<_> = function.params.iter().map(|param| param.ty).collect();
         let layout = self.sizes.params(&types);
@@ -219,7 +230,9 @@ impl Tables<'_> {
             },
             Some(other) => bail!("answers {other:?}, not a result"),
         };
-        let signature = self.resolve.wasm_signature(AbiVariant::GuestImport, function);
+        let signature = self
+            .resolve
+            .wasm_signature(AbiVariant::GuestImport, function);
         if signature.retptr != result.is_some() || !signature.results.is_empty() {
             bail!("answers in a way that the stubs do not know");
         }
@@ -245,7 +258,11 @@ impl Tables<'_> {
             "__attribute__((import_module(\"test-cabinet:gg/{interface}\"), \
              import_name(\"{}\"))) extern void import_{name}({});",
             function.name,
-            if params.is_empty() { "void".to_owned() } else { params.join(", ") },
+            if params.is_empty() {
+                "void".to_owned()
+            } else {
+                params.join(", ")
+            },
         )?;
         writeln!(
             self.out,
@@ -310,8 +327,7 @@ mod tests {
 
     #[test]
     fn a_function_is_described_by_layout_and_flat_signature() {
-        let header =
-            of("f: func(a: string, b-c: option<f64>) -> result<list<u32>, e>;").unwrap();
+        let header = of("f: func(a: string, b-c: option<f64>) -> result<list<u32>, e>;").unwrap();
         assert!(
             header.contains("import_i_f(int32_t, int32_t, int32_t, double, int32_t);"),
             "{header}"

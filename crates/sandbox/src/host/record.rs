@@ -150,7 +150,10 @@ mod tests {
         }
         assert_eq!(calls.made, 503);
         assert_eq!((calls.ended.items.len(), calls.ended.dropped), (500, 3));
-        assert_eq!((calls.refused.items.len(), calls.refused.dropped), (100, 403));
+        assert_eq!(
+            (calls.refused.items.len(), calls.refused.dropped),
+            (100, 403)
+        );
         let (_, text) = calls.ended.items[499].failure.clone().unwrap();
         assert_eq!(text.len(), 512);
     }
