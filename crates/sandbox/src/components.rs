@@ -6,8 +6,9 @@
 //! Always true: nothing is read from a folder that somebody else could have written to; an entry that
 //! is not whole is made anew.
 
+use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
-use std::io::Write;
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -221,5 +222,9 @@ impl Hasher for Fingerprint {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        write!(hex, "{byte:02x}").expect("a String takes any text");
+    }
+    hex
 }

@@ -14,10 +14,7 @@ fn contract() -> (Resolve, WorldId) {
     (resolve, world)
 }
 
-fn interfaces<'a>(
-    resolve: &'a Resolve,
-    world: WorldId,
-) -> impl Iterator<Item = (&'a str, &'a Interface)> {
+fn interfaces(resolve: &Resolve, world: WorldId) -> impl Iterator<Item = (&str, &Interface)> {
     resolve.worlds[world]
         .imports
         .values()
@@ -31,10 +28,7 @@ fn interfaces<'a>(
 }
 
 /// The functions a model can come to, with their module.
-fn model_facing<'a>(
-    resolve: &'a Resolve,
-    world: WorldId,
-) -> impl Iterator<Item = (String, &'a Function)> {
+fn model_facing(resolve: &Resolve, world: WorldId) -> impl Iterator<Item = (String, &Function)> {
     interfaces(resolve, world)
         .filter(|(name, _)| *name != "feedback")
         .flat_map(|(module, interface)| {
@@ -82,7 +76,7 @@ fn every_operation_answers_a_result_whose_failure_is_the_one_record() {
 #[test]
 fn only_plain_types_cross() {
     let (resolve, _) = contract();
-    for (_, ty) in resolve.types.iter() {
+    for (_, ty) in &resolve.types {
         let plain = matches!(
             ty.kind,
             TypeDefKind::Record(_)
@@ -121,7 +115,7 @@ fn the_classes_of_failures_are_gg_s_own() {
 #[test]
 fn nothing_of_the_contract_overlaps_wasi() {
     let (resolve, _) = contract();
-    for (_, package) in resolve.packages.iter() {
+    for (_, package) in &resolve.packages {
         assert_eq!(package.name.to_string(), "test-cabinet:gg");
     }
 }

@@ -266,10 +266,9 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
         }
         assert!(!text.contains("(sdk:"), "{text}");
     };
-    use ErrorType as E;
     check(
         "import { files } from \"gg\";\nfiles.readFile(\"a\");",
-        E::ProgramApiError,
+        ErrorType::ProgramApiError,
         &[
             "ApiError: as the test asked",
             "program.js:2",
@@ -279,16 +278,28 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
     );
     check(
         "const a = 1;\nmissing();",
-        E::ProgramUnknownName,
+        ErrorType::ProgramUnknownName,
         &["ReferenceError: missing is not defined", "program.js:2"],
     );
-    check("null.x;", E::ProgramThrow, &["TypeError", "program.js:1"]);
-    check("throw { a: 1 };", E::ProgramThrow, &["Uncaught { a: 1 }"]);
-    check("throw 7;", E::ProgramThrow, &["Uncaught 7"]);
-    check("let = ;", E::ProgramThrow, &["SyntaxError", "program.js:1"]);
+    check(
+        "null.x;",
+        ErrorType::ProgramThrow,
+        &["TypeError", "program.js:1"],
+    );
+    check(
+        "throw { a: 1 };",
+        ErrorType::ProgramThrow,
+        &["Uncaught { a: 1 }"],
+    );
+    check("throw 7;", ErrorType::ProgramThrow, &["Uncaught 7"]);
+    check(
+        "let = ;",
+        ErrorType::ProgramThrow,
+        &["SyntaxError", "program.js:1"],
+    );
     check(
         "function deep(n) { return deep(n + 1) + 1; }\ndeep(0);",
-        E::ProgramThrow,
+        ErrorType::ProgramThrow,
         &["RangeError: Maximum call stack size exceeded"],
     );
     for recursion in [
@@ -306,48 +317,52 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
     ] {
         let execution = run(&format!("{recursion}\ndeep(0);"));
         let (error, text) = failure(&execution);
-        assert_eq!(error, E::ProgramThrow, "{recursion}\n{text}");
+        assert_eq!(error, ErrorType::ProgramThrow, "{recursion}\n{text}");
         assert!(text.starts_with("RangeError: Maximum call stack"), "{text}");
     }
-    check("exit(1);", E::ProgramUnknownName, &["exit is not defined"]);
+    check(
+        "exit(1);",
+        ErrorType::ProgramUnknownName,
+        &["exit is not defined"],
+    );
     check(
         "setTimeout(() => {}, 1);",
-        E::ProgramUnknownName,
+        ErrorType::ProgramUnknownName,
         &["setTimeout"],
     );
     check(
         "import x from \"fs\";",
-        E::ProgramUnknownName,
+        ErrorType::ProgramUnknownName,
         &["there is no module \"fs\""],
     );
     check(
         "import \"sdk:wire\";",
-        E::ProgramUnknownName,
+        ErrorType::ProgramUnknownName,
         &["import from \"gg\""],
     );
     check(
         "import { nope } from \"gg\";",
-        E::ProgramThrow,
+        ErrorType::ProgramThrow,
         &["SyntaxError", "nope"],
     );
     check(
         "Promise.reject(new Error(\"late\"));",
-        E::ProgramThrow,
+        ErrorType::ProgramThrow,
         &["Error: late"],
     );
     check(
         "await new Promise(() => {});",
-        E::ProgramThrow,
+        ErrorType::ProgramThrow,
         &["nothing settles"],
     );
     check(
         "import { files } from \"gg\";\nfiles.readFile(7);",
-        E::ProgramApiError,
+        ErrorType::ProgramApiError,
         &["`path` is number; expected a string", "invalid-argument"],
     );
     check(
         "import { files } from \"gg\";\nfiles.readTextFile(\"a\", { offset: -1 });",
-        E::ProgramApiError,
+        ErrorType::ProgramApiError,
         &["`offset` is -1; expected a whole number, 0 or more"],
     );
 }

@@ -197,7 +197,7 @@ fn escaped(text: &str) -> String {
             // `??` would begin a trigraph.
             b'?' => out.push_str("\\?"),
             b' '..=b'~' => out.push(char::from(byte)),
-            _ => out.push_str(&format!("\\{byte:03o}")),
+            _ => write!(out, "\\{byte:03o}").expect("a String takes any text"),
         }
     }
     out

@@ -1,6 +1,7 @@
 //! What an arm is built from, as one digest: how a build tells that a guest is older than its
 //! sources. `crates/sandbox/build.rs` reads this file too, and both must come to the same.
 
+use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,11 @@ pub(crate) fn digest(root: &Path, paths: &[&str]) -> io::Result<String> {
         digest.update(&contents);
     }
     let digest = digest.finalize();
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut hex = String::with_capacity(64);
+    for byte in digest {
+        write!(hex, "{byte:02x}").expect("a String takes any text");
+    }
+    Ok(hex)
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
