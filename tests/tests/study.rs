@@ -4,6 +4,9 @@
     reason = "the bans keep the arbiter free; what is tested here is another process"
 )]
 
+#[path = "study/fan_out.rs"]
+mod fan_out;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

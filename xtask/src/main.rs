@@ -50,6 +50,12 @@ enum Task {
     /// The bare loop a bench holds gg against.
     #[command(hide = true)]
     BareLoop(bench::bare_loop::Arguments),
+    /// The bare crowd a bench holds many agents against.
+    #[command(hide = true)]
+    BareCrowd(bench::crowd::bare::Arguments),
+    /// The gateway that serves a crowd.
+    #[command(hide = true)]
+    CrowdGateway(bench::crowd::served::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -62,6 +68,8 @@ fn main() -> ExitCode {
         Task::Schema => schema::run(),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::BareLoop(arguments) => bench::bare_loop::run(&arguments),
+        Task::BareCrowd(arguments) => bench::crowd::bare::run(&arguments),
+        Task::CrowdGateway(arguments) => bench::crowd::served::run(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -173,10 +173,7 @@ fn tell(
     let comparable = prices
         .get(&reply.model)
         .and_then(|prices| price::comparable(&tokens, prices));
-    let caller = Voice {
-        agent: Some(reply.agent),
-        ..voice.clone()
-    };
+    let caller = voice.of(&reply.agent);
     caller.say(Event::Usage(Box::new(Usage {
         profile_id: reply.profile,
         model_id: reply.model,

@@ -15,11 +15,11 @@ pub mod delegation;
 #[cfg(test)]
 mod families;
 pub mod flow;
+pub mod hooks;
 mod late_prices;
 pub mod launch;
 pub mod link;
-#[cfg(test)]
-mod linked;
+pub mod machine;
 pub mod memory_store;
 pub mod messages;
 #[cfg(test)]
@@ -33,6 +33,9 @@ mod shared;
 pub mod signals;
 pub mod skills;
 pub mod stop;
+pub mod succession;
 pub mod supervisor;
 pub mod telemetry;
+#[cfg(test)]
+mod trees;
 mod workspace;

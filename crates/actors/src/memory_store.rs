@@ -7,19 +7,18 @@
 //! is told to each other holder once.
 
 #[cfg(test)]
-pub(crate) mod second;
-#[cfg(test)]
 mod tests;
 
 use actix::{Actor, AsyncContext, Context, MessageResult};
-use context::modules::memories::{self, MemoryError, MemoryPolicy};
+use context::modules::Module;
+use context::modules::memories::{self, MemoryError};
 use context::prompts::PromptError;
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, Routed, SHARED_MAILBOX, routes};
 use crate::messages::{
-    Attach, CallMemories, CarriedOut, DescribeMemories, Forget, MemoryNews, RaiseDefect,
-    ShowMemories, TakeNews,
+    Attach, CallMemories, CarriedOut, CopyMemories, DescribeMemories, Forget, HandOver, MemoryNews,
+    RaiseDefect, ShowMemories, TakeNews,
 };
 use crate::panics::{self, DeathWatch};
 use crate::supervisor::Supervisor;
@@ -33,10 +32,11 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// Starts an empty store without holders. It lives as long as somebody has a link to it.
+    /// Starts a store without holders, on what a notebook holds. It lives as long as somebody has a
+    /// link to it.
     pub(crate) fn start(
         id: &str,
-        policy: MemoryPolicy,
+        notebook: memories::MemoryStore,
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Link<Self> {
@@ -55,7 +55,7 @@ impl MemoryStore {
         });
         context.run(Self {
             name,
-            notebook: memories::MemoryStore::new(policy),
+            notebook,
             _death: death,
         });
         link
@@ -73,7 +73,8 @@ impl Named for MemoryStore {
 }
 
 routes!(
-    MemoryStore: Attach, CallMemories, DescribeMemories, Forget, ShowMemories, TakeNews
+    MemoryStore: Attach, CallMemories, CopyMemories, DescribeMemories, Forget, HandOver,
+    ShowMemories, TakeNews
 );
 
 impl Receive<Attach> for MemoryStore {
@@ -89,6 +90,30 @@ impl Receive<Forget> for MemoryStore {
 
     fn receive(&mut self, Forget { agent }: Forget, _: &mut Context<Self>) {
         self.notebook.detach(&agent);
+    }
+}
+
+impl Receive<HandOver> for MemoryStore {
+    type Reply = ();
+
+    fn receive(&mut self, message: HandOver, _: &mut Context<Self>) {
+        let HandOver {
+            from,
+            to,
+            writable,
+            policy,
+        } = message;
+        self.notebook.succeed(&from, to, writable);
+        // Who comes keeps memories in the same way: others are not handed over.
+        let _ = self.notebook.rebind(&policy);
+    }
+}
+
+impl Receive<CopyMemories> for MemoryStore {
+    type Reply = MessageResult<Routed<CopyMemories>>;
+
+    fn receive(&mut self, _: CopyMemories, _: &mut Context<Self>) -> Self::Reply {
+        MessageResult(self.notebook.copy())
     }
 }
 
@@ -115,8 +140,6 @@ impl Receive<TakeNews> for MemoryStore {
         TakeNews { agent, read }: TakeNews,
         _: &mut Context<Self>,
     ) -> Self::Reply {
-        #[cfg(test)]
-        second::write(&mut self.notebook, &agent);
         let news = self.notebook.take_news(&agent);
         Ok(MemoryNews {
             notice: news.notice(self.notebook.policy().strategy, read)?,
@@ -130,6 +153,7 @@ impl Receive<ShowMemories> for MemoryStore {
     type Reply = Result<Option<String>, PromptError>;
 
     fn receive(&mut self, _: ShowMemories, _: &mut Context<Self>) -> Self::Reply {
+        panics::trip("shown");
         self.notebook.block()
     }
 }

@@ -6,7 +6,11 @@
 use std::sync::Arc;
 
 use actix::Message;
-use context::modules::memories::{MemoryAnswer, MemoryCall, MemoryError, MemoryState};
+use config::hooks::HookEvent;
+use context::desk::Desk;
+use context::modules::memories::{
+    MemoryAnswer, MemoryCall, MemoryError, MemoryPolicy, MemoryState, MemoryStore,
+};
 use context::prompts::PromptError;
 use provider::call::LoopAborts;
 use provider::reply::Reply;
@@ -16,14 +20,17 @@ use record::journal::{AgentRow, Entry, JournalReport, RequestRole, Seed};
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use vocab::ids::{AgentId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, TurnVerdict};
 
 use crate::agent::LoopEnd;
 use crate::delegation::{Letter, ReturnValue};
+use crate::hooks::{Facts, Fired, Who};
 use crate::provider_client::{CallFailure, CallSettings};
 use crate::scheduler::{Class, Permit, Slot};
 use crate::stop::{StopCause, StopWatch};
+use crate::succession::{Estate, Returned, Succession};
 use crate::supervisor::{MessageRefusal, SpawnRefusal, Verdict, WaitRefusal};
 
 /// Asks whether the agent may make its next model call. From an agent; ack.
@@ -57,6 +64,51 @@ pub struct Spawn {
     pub target: Slug,
     /// The child's whole task.
     pub prompt: Arc<str>,
+}
+
+/// Hands its place on, with everything it holds. From an agent between two turns; ack: who takes
+/// it, and runs by itself from then on, or what was moved and why nobody does. The sender then
+/// stops without an ending.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<AgentId, Box<Returned>>")]
+pub struct Succeed {
+    /// Who asks.
+    pub agent: AgentId,
+    /// How.
+    pub kind: Succession,
+    /// The profile of whoever comes.
+    pub target: Slug,
+    /// What it is left to do.
+    pub note: Option<Arc<str>>,
+    /// What moves.
+    pub estate: Estate,
+    /// The slot, which moves too.
+    pub permit: Option<Permit>,
+}
+
+/// Promises a copy. From an agent in its turn; ack: the id the copy will have.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<AgentId, SpawnRefusal>")]
+pub struct ReserveFork {
+    /// Who asks.
+    pub agent: AgentId,
+}
+
+/// Makes a promised copy. From an agent as its turn closes; later: the copy is there, and has said
+/// so.
+#[derive(Debug, Message)]
+#[rtype(result = "Result<(), SpawnRefusal>")]
+pub struct CommitFork {
+    /// Who asks.
+    pub agent: AgentId,
+    /// The promised id.
+    pub id: AgentId,
+    /// Copies of what the asker holds.
+    pub estate: Estate,
+    /// What the copy is to do.
+    pub prompt: Arc<str>,
+    /// The turn that closes.
+    pub turn: u32,
 }
 
 /// Asks for the return values of children; of every child not collected yet where none is named.
@@ -103,6 +155,45 @@ pub struct Deliver {
     pub to: AgentId,
     /// What; not blank.
     pub text: Arc<str>,
+}
+
+/// An agent of a persistent profile ended by an ending that stands, and this lies open in its
+/// window: it replaces what its profile's last one left. From the agent, before [`Ended`]; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct LeaveDesk {
+    /// The profile.
+    pub profile: Slug,
+    /// What lies open; nothing clears it.
+    pub desk: Desk,
+}
+
+/// Asks what the last agent of a persistent profile left open. From an agent that has its slot and
+/// opens on nothing carried over; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "Desk")]
+pub struct FindDesk {
+    /// The profile.
+    pub profile: Slug,
+}
+
+/// Asks the operator's hooks of an event. From an agent, or from the run for its end; later: what
+/// they came to, or that the run stopped first.
+#[derive(Debug, Message)]
+#[rtype(result = "Fired")]
+pub struct RunHook {
+    /// The event.
+    pub event: HookEvent,
+    /// Whom it is of.
+    pub who: Who,
+    /// What it is about.
+    pub facts: Facts,
+    /// The agent's turn, where it is in one.
+    pub turn: Option<u32>,
+    /// Ends a hook that runs, and the wait.
+    pub stop: StopWatch,
+    /// When the time of all of them is up.
+    pub deadline: Option<Instant>,
 }
 
 /// One model call was judged. From an agent; one-way.
@@ -220,6 +311,18 @@ pub struct Acquire {
     pub key: Option<Slug>,
 }
 
+/// Goes on in a slot under another key, or under none. From an agent; ack: the permit, or `None`
+/// where the key is held by another: then the slot is given up with the old key, and whoever asked
+/// queues for both.
+#[derive(Debug, Message)]
+#[rtype(result = "Option<Permit>")]
+pub struct SwapKey {
+    /// The slot.
+    pub permit: Permit,
+    /// The key it is to be held under.
+    pub key: Option<Slug>,
+}
+
 /// The run stopped before the wait was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopping;
@@ -289,6 +392,26 @@ pub struct Attach {
     /// Whether it may write.
     pub writable: bool,
 }
+
+/// A holder takes another's place: it is told what that one was not yet, and caps are its own
+/// where it holds the store alone. From the supervisor, before it starts; one-way.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct HandOver {
+    /// Who held it.
+    pub from: AgentId,
+    /// Who holds it now.
+    pub to: AgentId,
+    /// Whether that one may write.
+    pub writable: bool,
+    /// What its profile says of memories.
+    pub policy: MemoryPolicy,
+}
+
+/// Asks for a copy of the store. From a holder that makes a copy of itself; ack.
+#[derive(Debug, Message)]
+#[rtype(result = "MemoryStore")]
+pub struct CopyMemories;
 
 /// Carries out a call on memories. From a holder; ack.
 #[derive(Debug, Message)]

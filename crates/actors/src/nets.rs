@@ -155,6 +155,33 @@ fn a_panicking_client_ends_the_run() {
 }
 
 #[test]
+fn a_panicking_store_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut document = document(folder.path(), false);
+    let root = &mut document["capabilitySet"]["agents"][0];
+    root["capabilities"].as_array_mut().unwrap().push(json!({
+        "id": "memories", "enabled": true, "implementation": "markdown",
+        "params": {
+            "maxCount": 0, "maxLenPerMemory": 0, "maxTotalLen": 0, "maxLenIndex": 0,
+            "maxLenDescription": 0, "maxResults": 0,
+        },
+    }));
+    root["tools"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!("create_memory"));
+    let memory = json!({ "name": "own", "description": "d", "body": "b" });
+    let script = json!({ "profiles": { "*": [
+        { "calls": [{ "tool": "create_memory", "arguments": memory }] },
+        { "finish": "done" },
+    ]}});
+    tripping::arm("store");
+    let played = session(&document, &script);
+    ended_as_a_defect(&played, "tripped in store");
+    assert_eq!(played.lines("memory_revision").len(), 0);
+}
+
+#[test]
 fn a_supervisor_that_dies_leaves_a_closing_line() {
     let played = play("supervisor", false);
     let report = played.report.as_ref().unwrap();

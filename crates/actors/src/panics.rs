@@ -7,12 +7,18 @@
 //! The panic hook keeps the text of the last panic of its thread, where the nets find it, and
 //! writes it to the human log.
 
+mod trip;
+
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
 use std::sync::Once;
 
 use futures_util::FutureExt;
+
+pub(crate) use trip::trip;
+#[cfg(test)]
+pub(crate) use trip::tripping;
 
 thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
@@ -41,6 +47,11 @@ pub fn last() -> String {
         .unwrap_or_else(|| "a panic that left no text".to_owned())
 }
 
+/// What an asker says that the supervisor answers no more.
+pub(crate) fn supervisor_died() -> String {
+    format!("the supervisor died: {}", last())
+}
+
 /// The text a panic was raised with.
 fn describe(payload: &(dyn Any + Send)) -> String {
     payload
@@ -51,40 +62,11 @@ fn describe(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Runs a future to its end, or to its panic: the panic's text where it raised one. Net 1.
-pub async fn outlive<T>(life: impl Future<Output = T>) -> Result<T, String> {
+pub fn outlive<T>(life: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    // No async function: it would hold the future twice, as its argument and as what it awaits.
     AssertUnwindSafe(life)
         .catch_unwind()
-        .await
-        .map_err(|_| last())
-}
-
-/// Where a test makes an actor panic; nothing outside tests.
-#[cfg(not(test))]
-pub(crate) const fn trip(_: &'static str) {}
-
-#[cfg(test)]
-pub(crate) use tripping::trip;
-
-#[cfg(test)]
-pub(crate) mod tripping {
-    use std::cell::Cell;
-
-    thread_local! {
-        static ARMED: Cell<Option<&'static str>> = const { Cell::new(None) };
-    }
-
-    /// Arms a place; actors run on the thread of whoever runs the session.
-    pub(crate) fn arm(place: &'static str) {
-        ARMED.set(Some(place));
-    }
-
-    /// Panics where the place is armed, once.
-    pub(crate) fn trip(place: &'static str) {
-        if ARMED.get() == Some(place) {
-            ARMED.set(None);
-            panic!("tripped in {place}");
-        }
-    }
+        .map(|ended| ended.map_err(|_| last()))
 }
 
 /// Reports the death of the actor that holds it, if it dies unwinding.

@@ -4,6 +4,7 @@
 //! groups that commands left, the signals, the flow log's thread.
 
 mod clients;
+mod last_hooks;
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -32,6 +33,7 @@ use crate::flow::{FlowWriter, Tap};
 use crate::late_prices::{self, Enquiry};
 use crate::launch::{Build, Prepared};
 use crate::link::Link;
+use crate::machine::Position;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
 use crate::provider_client::Ledger;
@@ -161,10 +163,11 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         ),
         telemetry: telemetry.clone(),
     };
+    let root = root_spec(&launch);
     let setup = supervisor::Setup {
         limits: limits.clone(),
         cancel_file: launch.cancel_file.clone(),
-        root: root_spec(&launch),
+        root: root.clone(),
         shared: Arc::clone(&shared),
     };
     Supervisor::start(mailbox, &supervisor, setup, cast, tap);
@@ -177,6 +180,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         &voice.telemetry,
     )
     .await;
+    last_hooks::run(&end, &root, &supervisor, &shared, &voice, &mut signals).await;
     let frame = Frame {
         shared: &shared,
         endpoint: endpoint.as_ref(),
@@ -313,9 +317,11 @@ fn watched(knobs: &Knobs) -> String {
 }
 
 fn root_spec(launch: &Launch) -> AgentSpec {
-    let profile = Arc::new(launch.capability_set.agents[0].clone());
+    let first = launch.worker(&launch.capability_set.agents[0]);
+    let profile = Arc::new(first.profile.clone());
     AgentSpec {
         id: "root".into(),
+        lineage: "root".into(),
         kind: "root",
         origin: Origin::Root,
         role: EndingRole::Standard,
@@ -323,6 +329,7 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         cwd: launch.workspace_dir.clone(),
         depth: 0,
         window_limit: working_window(launch, &profile),
+        position: first.machine.and_then(Position::entry),
         profile,
     }
 }

@@ -15,7 +15,9 @@ use record::mask::Mask;
 use tools::shell::Runner;
 use vocab::ids::ModelId;
 
+use crate::agent::Outfits;
 use crate::clock::RunClock;
+use crate::hooks::Scripts;
 use crate::messages::KeepSeed;
 use crate::skills::Library;
 use crate::telemetry::Voice;
@@ -38,6 +40,10 @@ pub(crate) struct Shared {
     pub(crate) mask: Mask,
     /// The skills that profiles name.
     pub(crate) skills: Library,
+    /// What agents are given alike.
+    pub(crate) outfits: Outfits,
+    /// The operator's scripts, as they lie in the workspace.
+    pub(crate) scripts: Scripts,
     warned_unpriced: AtomicBool,
     /// As the journal has it; its modalities are what the run has learned of them by now.
     seed: Mutex<Seed>,
@@ -59,12 +65,15 @@ impl Shared {
         seed: Seed,
         skills: Library,
     ) -> Self {
+        let scripts = Scripts::lay_down(&launch);
         Self {
             launch,
             clock,
             runner,
             mask,
             skills,
+            outfits: Outfits::default(),
+            scripts,
             warned_unpriced: AtomicBool::new(false),
             seed: Mutex::new(seed),
         }

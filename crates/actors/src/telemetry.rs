@@ -146,13 +146,16 @@ impl Telemetry {
 
     fn flush(&mut self) {
         if let Some(journal) = &mut self.journal {
-            for input in self.inputs.drain(..) {
-                match input {
-                    Input::Entry(Keep { agent, entry }) => journal.entry(agent.as_ref(), entry),
-                    Input::Agent(row) => journal.agent(row),
-                    Input::Seed(seed) => journal.seed(seed),
+            let inputs = self.inputs.drain(..);
+            journal.batch(|journal| {
+                for input in inputs {
+                    match input {
+                        Input::Entry(Keep { agent, entry }) => journal.entry(agent.as_ref(), entry),
+                        Input::Agent(row) => journal.agent(row),
+                        Input::Seed(seed) => journal.seed(seed),
+                    }
                 }
-            }
+            });
         }
         self.report_capture();
         if let Some(stream) = &self.stream
@@ -365,6 +368,14 @@ pub(crate) struct Voice {
 }
 
 impl Voice {
+    /// The same for what happened to another agent.
+    pub(crate) fn of(&self, agent: &vocab::ids::AgentId) -> Self {
+        Self {
+            telemetry: self.telemetry.clone(),
+            agent: Some(agent.clone()),
+        }
+    }
+
     /// Emits an event of no turn.
     pub(crate) fn say(&self, event: Event) {
         self.emit(None, event);

@@ -1,5 +1,7 @@
 //! Hooks: the operator's commands and scripts at ten points of a run (01 §8).
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vocab::tools::ShellMode;
@@ -38,6 +40,16 @@ impl HookEvent {
     pub const fn is_of_session(self) -> bool {
         matches!(self, Self::SessionStart | Self::SessionEnd)
     }
+
+    /// Whether a block has anything to stop.
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::AgentStop | Self::PreWrite | Self::PreShell)
+    }
+
+    /// Whether a message reaches a model.
+    pub const fn inserts(self) -> bool {
+        !matches!(self, Self::SessionEnd | Self::PreCompact)
+    }
 }
 
 words! {
@@ -66,7 +78,33 @@ pub struct Hook {
     pub action: HookAction,
 }
 
+/// What a hook has where its `timeoutSecs` is absent.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
 impl Hook {
+    /// What kind it is.
+    pub const fn kind(&self) -> HookKind {
+        match self.action {
+            HookAction::Command { .. } => HookKind::Command,
+            HookAction::BuiltIn { .. } => HookKind::BuiltIn,
+            HookAction::Custom { .. } => HookKind::Custom,
+        }
+    }
+
+    /// What it may take.
+    pub fn timeout(&self) -> Duration {
+        let given = match self.action {
+            HookAction::Command { timeout_secs, .. } | HookAction::Custom { timeout_secs, .. } => {
+                timeout_secs
+            }
+            HookAction::BuiltIn { .. } => None,
+        };
+        // A time that no clock can hold is no bound.
+        given.map_or(DEFAULT_TIMEOUT, |secs| {
+            Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX)
+        })
+    }
+
     pub(crate) const SHAPE: Shape = Shape {
         name: "Hook",
         keys: &["event", "name", "action"],
@@ -149,5 +187,35 @@ impl HookKind {
                 required: &["type", "source"],
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_events_block_and_eight_insert() {
+        let count = |holds: fn(HookEvent) -> bool| {
+            HookEvent::ALL.iter().filter(|event| holds(**event)).count()
+        };
+        assert_eq!(count(HookEvent::blocks), 3);
+        assert_eq!(count(HookEvent::inserts), 8);
+        assert_eq!(count(HookEvent::is_of_session), 2);
+    }
+
+    #[test]
+    fn a_hook_without_a_time_has_five_minutes() {
+        let hook = |timeout_secs| Hook {
+            event: HookEvent::PreShell,
+            name: None,
+            action: HookAction::Custom {
+                source: "x".to_owned(),
+                timeout_secs,
+            },
+        };
+        assert_eq!(hook(None).timeout(), Duration::from_secs(300));
+        assert_eq!(hook(Some(0.5)).timeout(), Duration::from_millis(500));
+        assert_eq!(hook(Some(1e300)).timeout(), Duration::MAX);
     }
 }

@@ -74,9 +74,10 @@ impl Launch {
         ],
     };
 
-    /// The root's profile: the first one. A launch that passed its check has one.
+    /// The root's profile: the first one, or where that is a machine, its entry state's. A launch
+    /// that passed its check has one.
     pub fn root(&self) -> &Profile {
-        &self.capability_set.agents[0]
+        self.worker(&self.capability_set.agents[0]).profile
     }
 
     /// A declared profile by its slug.

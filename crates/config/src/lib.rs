@@ -19,6 +19,7 @@ pub mod grants;
 pub mod hooks;
 pub mod launch;
 pub mod limits;
+pub mod machine;
 mod number;
 pub mod policies;
 pub mod profile;

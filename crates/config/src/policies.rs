@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use vocab::capability::CapabilityId;
-use vocab::ids::ModelId;
+use vocab::ids::{ModelId, Slug};
 use vocab::knowledge::MemoryLimits;
 
 use crate::capability::Capability;
@@ -183,11 +183,20 @@ impl Profile {
         self.repeat_detection.map(|detection| detection.calls)
     }
 
-    /// Every model it asks: its own, then the one a handoff names, where that is another.
+    /// The key that its instances take their slots under, one at a time; `None` where any number
+    /// may run (03 §4).
+    pub fn slot_key(&self) -> Option<&Slug> {
+        self.enabled(CapabilityId::AgentPersistence)
+            .then_some(&self.slug)
+    }
+
+    /// Every model it asks: its own, then the one a handoff names, where that is another. A machine
+    /// asks none.
     pub fn models(&self) -> impl Iterator<Item = &ModelId> {
         let summarizer = self.compaction().and_then(|compaction| compaction.model);
         let other = summarizer.filter(|model| **model != self.model_id);
-        std::iter::once(&self.model_id).chain(other)
+        let own = Some(&self.model_id).filter(|model| !model.as_str().is_empty());
+        own.into_iter().chain(other)
     }
 
     /// The declaration of a capability that is on.

@@ -25,7 +25,8 @@ pub struct Profile {
     pub slug: Slug,
     /// Display text; never resolved, may repeat.
     pub name: String,
-    /// The one model it runs on.
+    /// The one model it runs on; empty on a machine, whose states' agents bring theirs.
+    #[serde(default = "no_model", skip_serializing_if = "is_no_model")]
     pub model_id: ModelId,
     /// What it can do.
     pub capabilities: Vec<Capability>,
@@ -67,6 +68,14 @@ pub struct Profile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "RepeatDetection")]
     pub repeat_detection: Option<RepeatDetection>,
+}
+
+fn no_model() -> ModelId {
+    ModelId::new("")
+}
+
+fn is_no_model(model: &ModelId) -> bool {
+    model.as_str().is_empty()
 }
 
 impl Profile {
@@ -162,7 +171,15 @@ impl Profile {
                 compaction.strategy == CompactionStrategy::SelfCompaction
             }),
             // Nobody to put to work, nobody to wait for.
-            Some(CapabilityId::Subagents) => !self.spawns().is_empty(),
+            Some(CapabilityId::Subagents) => {
+                let forks = tool != ToolName::SpawnSubagent && self.forks();
+                self.enabled(CapabilityId::Subagents) && (forks || !self.spawns().is_empty())
+            }
+            // A copy that nobody could collect.
+            Some(CapabilityId::Fork) => {
+                self.enabled(CapabilityId::Fork) && self.enabled(CapabilityId::Subagents)
+            }
+            Some(CapabilityId::Exec) => !self.successors().is_empty(),
             Some(id) => self.enabled(id),
         }
     }
@@ -176,7 +193,7 @@ impl Profile {
             tasks: self.tasks().map(|tasks| tasks.mode),
             memories: self.memories().map(|memories| memories.strategy),
             skills: false,
-            targets: &[],
+            ..Variants::default()
         }
     }
 }

@@ -184,6 +184,16 @@ pub(crate) fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, word)| word)
 }
 
+/// How alike two words have to be for one to be taken as a slip of the other: one letter in three.
+const SLIP: f64 = 0.66;
+
+/// The known word that a text is a slip of, where it is plainly one.
+pub(crate) fn meant<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = nearest(text, known)?;
+    let alike = strsim::normalized_damerau_levenshtein(&text.to_lowercase(), &near.to_lowercase());
+    (alike >= SLIP).then_some(near)
+}
+
 /// Names as a sentence lists them.
 pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();

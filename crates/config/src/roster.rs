@@ -1,7 +1,7 @@
 //! Who puts whom to work, as the launched set says (03 §2).
 
 use vocab::capability::CapabilityId;
-use vocab::tools::Target;
+use vocab::tools::{Target, ToolName};
 
 use crate::Launch;
 use crate::capability::Capability;
@@ -11,10 +11,29 @@ impl Profile {
     /// The entries of its roster that it may spawn, each profile once; none where `subagents` is
     /// off.
     pub fn spawns(&self) -> Vec<&RosterEntry> {
-        let mut entries: Vec<&RosterEntry> = Vec::new();
-        if !self.enabled(CapabilityId::Subagents) {
-            return entries;
+        if self.enabled(CapabilityId::Subagents) {
+            self.subagent_entries()
+        } else {
+            Vec::new()
         }
+    }
+
+    /// The entries of its roster that it may become, each profile once; none where `exec` is off.
+    pub fn successors(&self) -> Vec<&RosterEntry> {
+        if self.enabled(CapabilityId::Exec) {
+            self.subagent_entries()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Whether it may copy itself: the call is granted, and `subagents` is on to collect the copy.
+    pub fn forks(&self) -> bool {
+        self.offers(ToolName::Fork)
+    }
+
+    fn subagent_entries(&self) -> Vec<&RosterEntry> {
+        let mut entries: Vec<&RosterEntry> = Vec::new();
         for entry in &self.subagents {
             let listed = entries.iter().any(|it| it.agent_id == entry.agent_id);
             if entry.scopes.contains(&RosterScope::Subagent) && !listed {
@@ -28,6 +47,15 @@ impl Profile {
 impl Launch {
     /// Those a profile may spawn, as its model is told of them.
     pub fn targets<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
+        self.told(profile.spawns())
+    }
+
+    /// Those a profile may become, as its model is told of them.
+    pub fn successors<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
+        self.told(profile.successors())
+    }
+
+    fn told<'a>(&'a self, entries: Vec<&'a RosterEntry>) -> Vec<Target<'a>> {
         let told = |entry: &'a RosterEntry| {
             let target = self.profile(&entry.agent_id)?;
             Some(Target {
@@ -36,7 +64,7 @@ impl Launch {
                 description: &entry.description,
             })
         };
-        profile.spawns().into_iter().filter_map(told).collect()
+        entries.into_iter().filter_map(told).collect()
     }
 
     /// Generations below the root, as the first profile with `subagents` on has it; 0 where none

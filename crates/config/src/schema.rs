@@ -26,6 +26,12 @@ pub fn schema() -> Value {
             require_while_on(variant);
         }
     }
+    if let Some(profile) = schema
+        .pointer_mut("/$defs/Profile")
+        .and_then(Value::as_object_mut)
+    {
+        require_a_model(profile);
+    }
     // No profile may list the machine's exit, and a list of candidates is never empty.
     if let Some(tools) = schema
         .pointer_mut("/$defs/ToolName/enum")
@@ -70,6 +76,16 @@ fn require_while_on(variant: &mut Value) {
         );
         variant.insert("then".to_owned(), rule);
     }
+}
+
+/// Says of a profile what a type cannot: all but a machine name a model.
+fn require_a_model(profile: &mut serde_json::Map<String, Value>) {
+    let machine = json!({ "properties": { "capabilities": { "contains": {
+        "properties": { "id": { "const": "fsm" }, "enabled": { "const": true } },
+        "required": ["id", "enabled"],
+    } } } });
+    profile.insert("if".to_owned(), json!({ "not": machine }));
+    profile.insert("then".to_owned(), json!({ "required": ["modelId"] }));
 }
 
 #[cfg(test)]

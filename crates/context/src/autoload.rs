@@ -6,69 +6,34 @@
 //! Always true: every call has its result, under an id no other call of the window has as long as
 //! nothing was called before.
 
-use std::sync::Arc;
-
 use serde_json::json;
-use vocab::band::Band;
-use vocab::ids::CallId;
-use vocab::message::{Image, Message, ToolCall};
-use vocab::tools::ToolName;
 
-use crate::window::{NewItem, Region, Retention};
+use crate::opened::{Loaded, read};
+use crate::window::{NewItem, Retention};
 
-/// A file that was read whole.
-#[derive(Clone, Debug)]
-pub struct Loaded {
-    /// The path, as the launch names it.
-    pub path: Arc<str>,
-    /// The text of the read's result; of a picture, what describes it.
-    pub text: Arc<str>,
-    /// Its lines, of a text file.
-    pub region: Option<Region>,
-    /// The picture, where it is attached.
-    pub image: Option<Image>,
-}
-
-/// The opening items of some files, in their order, of turn 0. `locked`: the results are pinned;
-/// the assistant messages never are.
+/// The opening items of some files, each read whole, in their order, of turn 0. `locked`: the
+/// results are pinned; the assistant messages never are.
 pub fn items(files: Vec<Loaded>, locked: bool) -> Vec<NewItem> {
     let retention = if locked {
         Retention::Pinned
     } else {
         Retention::Ephemeral
     };
-    let mut items = Vec::with_capacity(2 * files.len());
-    for (place, file) in files.into_iter().enumerate() {
-        let id = CallId::from(format!("autoload-{}", place + 1).as_str());
-        let read = ToolCall {
-            id: id.clone(),
-            name: ToolName::ReadFile.as_str().to_owned(),
-            arguments: json!({ "path": &*file.path }).to_string().into(),
-        };
-        let called = Message::Assistant {
-            text: None,
-            calls: vec![read],
-            reasoning: None,
-        };
-        items.push(NewItem::new(Band::Assistant, 0, called));
-        let result = Message::Tool {
-            call: id,
-            text: file.text,
-            images: file.image.into_iter().collect(),
-        };
-        items.push(NewItem {
+    let pairs = files.into_iter().enumerate().map(|(place, file)| {
+        let arguments = json!({ "path": &*file.path });
+        let [call, result] = read(&format!("autoload-{}", place + 1), &arguments, file);
+        let result = NewItem {
             retention,
-            selector: Some(file.path),
-            region: file.region,
-            ..NewItem::new(Band::FileView, 0, result)
-        });
-    }
-    items
+            ..result
+        };
+        [call, result]
+    });
+    pairs.flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use vocab::message::ImageFormat;
+    use vocab::message::{Image, ImageFormat};
 
     use super::*;
     use crate::window::Window;

@@ -6,8 +6,10 @@
 
 pub mod autoload;
 pub mod compaction;
+pub mod desk;
 pub mod managed;
 pub mod modules;
+pub mod opened;
 mod path;
 pub mod prompts;
 pub mod reframe;

@@ -1,9 +1,9 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
 use context::prompts::{
-    self, AutoloadSection, CompactionSection, ManagedSection, MemoriesSection, PromptError,
-    ReadFile, RosterLine, Shell, SkillLine, SkillsSection, SubagentsSection, SystemContext,
-    TasksSection,
+    self, AutoloadSection, CompactionSection, ExecSection, ExitLine, ForkSection, MachineSection,
+    ManagedSection, MemoriesSection, PromptError, ReadFile, RosterLine, Shell, SkillLine,
+    SkillsSection, SubagentsSection, SystemContext, TasksSection,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -70,6 +70,18 @@ fn on() -> SystemContext {
                 description: "Looks things up, and changes nothing".to_owned(),
             }],
         }),
+        fork: Some(ForkSection {
+            call: "fork",
+            wait: Some("wait_for_subagents"),
+        }),
+        exec: Some(ExecSection {
+            call: "exec",
+            roster: vec![RosterLine {
+                slug: "mason".to_owned(),
+                name: "Mason".to_owned(),
+                description: "Builds".to_owned(),
+            }],
+        }),
         ..off()
     }
 }
@@ -100,6 +112,8 @@ fn sections() -> Vec<(&'static str, SystemContext, SystemContext)> {
         section!(memories, None),
         section!(skills, None),
         section!(subagents, None),
+        section!(fork, None),
+        section!(exec, None),
     ]
 }
 
@@ -116,6 +130,36 @@ fn system_prompt_with_everything_off() {
 #[test]
 fn system_prompt_of_a_reviewer() {
     insta::assert_snapshot!(render(&SystemContext::new(EndingRole::Review, 8_000)));
+}
+
+/// The same agent in a state with two ways out.
+fn in_a_machine(context: SystemContext) -> SystemContext {
+    let exit = |state: &str, description: &str, history| ExitLine {
+        state: state.to_owned(),
+        description: description.to_owned(),
+        history,
+    };
+    let machine = Some(MachineSection {
+        state: "plan".to_owned(),
+        leave: "transition_state",
+        exits: vec![
+            exit("build", "When the plan stands.", false),
+            exit("plan", "", true),
+        ],
+    });
+    SystemContext { machine, ..context }
+}
+
+#[test]
+fn what_is_said_of_the_state_of_a_machine() {
+    let prompt = render(&in_a_machine(off()));
+    // Everything else is said as it is to whoever stands in none.
+    let outside = render(&off());
+    let said: Vec<_> = prompt
+        .lines()
+        .filter(|line| line.is_empty() || !outside.lines().any(|other| other == *line))
+        .collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 #[test]
@@ -370,6 +414,8 @@ fn a_first_request_with_every_tool_stays_small() {
         memories: None,
         skills: None,
         subagents: None,
+        fork: None,
+        exec: None,
         ..on()
     })
     .len();
@@ -397,8 +443,20 @@ fn a_roster_says_of_each_what_there_is_to_say() {
 }
 
 #[test]
+fn who_it_may_become_is_listed_once() {
+    let mut context = off();
+    context.exec = on().exec;
+    assert!(render(&context).ends_with("\n\n- `mason` (Mason) — Builds"));
+    context.exec = Some(ExecSection {
+        call: "exec",
+        roster: Vec::new(),
+    });
+    assert!(render(&context).ends_with("It is one of those above."));
+}
+
+#[test]
 fn every_name_a_template_asks_for_is_one_the_context_carries() {
-    let mut context = serde_json::to_value(on()).unwrap();
+    let mut context = serde_json::to_value(in_a_machine(on())).unwrap();
     for name in ["this", "text"] {
         context[name] = Value::Null;
     }
@@ -408,6 +466,10 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
         context[name] = value.clone();
     }
     let line = context["subagents"]["roster"][0].clone();
+    for (name, value) in line.as_object().unwrap() {
+        context[name] = value.clone();
+    }
+    let line = context["machine"]["exits"][0].clone();
     for (name, value) in line.as_object().unwrap() {
         context[name] = value.clone();
     }
@@ -490,7 +552,10 @@ fn every_variable_of_an_override_is_documented_and_no_other() {
         names.extend(cells.next().unwrap());
         members.extend(cells.flatten());
     }
-    let context = serde_json::to_value(on()).unwrap();
+    let mut context = serde_json::to_value(in_a_machine(on())).unwrap();
+    // Of each list one, as the table names its members.
+    let exits = context["machine"]["exits"].as_array_mut().unwrap();
+    exits.truncate(1);
     let carried = context.as_object().unwrap();
     let mut expected: Vec<_> = carried.keys().map(String::as_str).collect();
     let mut inner: Vec<_> = carried
@@ -527,5 +592,13 @@ proptest! {
             // A text that parses may still ask for what is not there; either answer will do.
             let _ = prompts::system(&on(), None, Some(&source));
         }
+    }
+}
+
+/// A piece of a template is compiled when it is needed: what is off in a run would hide its faults.
+#[test]
+fn every_template_parses_to_its_end() {
+    for (name, source) in prompts::templates() {
+        assert_eq!(prompts::check_override(source), Ok(()), "{name}");
     }
 }

@@ -286,19 +286,20 @@ pub(crate) struct StudyArgs {
 /// `gg flow`.
 #[derive(Debug, Args)]
 pub(crate) struct FlowArgs {
-    /// The log that `gg run --flow FILE` wrote
+    /// The log that `gg run --flow FILE` wrote, or a run: its stream file, or the directory
+    /// `gg run --run-dir` wrote
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// What to make of it
-    #[arg(long, value_enum, default_value_t = FlowFormat::Table)]
-    pub(crate) format: FlowFormat,
+    /// What to make of it; omitted: a table of a log, the waits of a run
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FlowFormat>,
 
     /// Write to FILE instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Of the table: rows of each ranking
+    /// Of table and waits: rows of each ranking
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) top: usize,
 
@@ -314,12 +315,16 @@ pub(crate) struct FlowArgs {
 /// What `gg flow` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FlowFormat {
-    /// The slowest and the most frequent edges, as text
+    /// Of a log: the slowest and the most frequent edges and the fullest mailboxes, as text
     Table,
-    /// A Mermaid sequence diagram of a window of messages
+    /// Of a log: a Mermaid sequence diagram of a window of messages
     Mermaid,
-    /// A Chrome trace of all messages, for a trace viewer such as ui.perfetto.dev
+    /// Of a log: a Chrome trace of all messages, for a trace viewer such as ui.perfetto.dev
     Trace,
+    /// Of a run: who waited for whom and for a slot, as text
+    Waits,
+    /// Of a run: its agents over time, as an SVG picture
+    Gantt,
 }
 
 /// `gg completions`.

@@ -15,6 +15,7 @@ mod output;
 mod page;
 mod show;
 mod study;
+mod svg;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

@@ -6,8 +6,11 @@
 
 mod agents;
 mod held;
+mod hooks;
+mod machine;
 mod provider;
 mod reclaimed;
+mod succession;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,8 +32,11 @@ pub use held::{
     ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
     SkillsState, TaskRow, TaskStatus, TasksState,
 };
+pub use hooks::{HookDecision, HookRun};
+pub use machine::FsmState;
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
+pub use succession::{AgentTransition, TransitionKind, TransitionRow};
 
 /// One event on its way to the stream, before the writer gives it its `seq`.
 #[derive(Clone, Debug)]
@@ -61,12 +67,18 @@ pub enum Event {
     ProviderSwitch(ProviderSwitch),
     /// A request did not extend what the agent's last one sent.
     PrefixBroken(PrefixBroken),
+    /// A hook of the operator's ran.
+    Hook(Box<HookRun>),
     /// An incarnation opens.
     AgentSpawned(Box<AgentSpawned>),
     /// An agent's place in the run changed.
     AgentStatus(AgentStatus),
     /// It wrote to an agent it started.
     AgentMessage(AgentMessage),
+    /// The state of a machine it stands in, where it stands in one.
+    FsmState(FsmState),
+    /// Another comes of it: its successor, or a copy of it.
+    AgentTransition(Box<AgentTransition>),
     /// Its six modules, once.
     AgentModules(AgentModules),
     /// What it is offered, once.

@@ -2,7 +2,7 @@
 //! (06 §8.1–8.6), and the reader that salvages whatever a journal still holds (06 §8.7).
 //!
 //! A [`Journal`] is held by one producer and writes on a thread of its own, behind a queue of
-//! [`QUEUE_BATCHES`] entries. Bodies are interned in three pools (messages, toolsets, texts) and
+//! [`QUEUE_BATCHES`] batches. Bodies are interned in three pools (messages, toolsets, texts) and
 //! written once; an entry names them by index. The message list of a request is written as a
 //! delta on the same agent's previous request of its role, so that a turn's cost does not grow with
 //! the run; [`read`] resolves it.

@@ -13,12 +13,16 @@
 mod agent;
 mod delegation;
 mod held;
+mod hooks;
 mod lean;
 mod line;
+mod machine;
+mod persistence;
 mod providers;
 mod reclaimed;
 mod report;
 mod run;
+mod succession;
 mod sums;
 mod turn;
 
@@ -70,6 +74,10 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     run::check(lines, ending, found);
     agent::check(lines, ending, found);
     delegation::check(lines, found);
+    machine::check(lines, found);
+    succession::check(lines, ending, found);
+    persistence::check(lines, found);
+    hooks::check(lines, ending, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -130,13 +138,22 @@ mod rule {
     pub(super) const PLACES: &str = "places";
     /// No more agents run at one time than `maxParallel`, and as many as the summary says.
     pub(super) const PARALLEL: &str = "parallel";
-    /// A child is started by an agent that has not ended, one level below it.
+    /// Of a profile with `agent-persistence` no two agents run at one time.
+    pub(super) const EXCLUSIVE: &str = "exclusive";
+    /// A child is started by an agent that has not ended, one level below it; a successor is of
+    /// the depth of whose place it takes.
     pub(super) const LINEAGE: &str = "lineage";
+    /// Whoever hands itself on ends by that, and whoever comes of another has its place, what the
+    /// hand-over says of each module, and the count of its turns.
+    pub(super) const SUCCESSION: &str = "succession";
     /// A block names children, and is over when all of them have ended, or when the run is
     /// stopping.
     pub(super) const WAITS: &str = "waits";
     /// A message is to a child of whoever writes it.
     pub(super) const MESSAGES: &str = "messages";
+    /// Whoever is in a machine stands in a state of its table, came there by the entry or along an
+    /// edge that the agent before chose, and was handed what that edge names.
+    pub(super) const MACHINE: &str = "machine";
     /// A message is logged once, before the first prompt that names it.
     pub(super) const POOL: &str = "pool";
     /// The events of a turn stand in their order; turns are numbered without a gap.
@@ -164,6 +181,10 @@ mod rule {
     /// What an agent holds is shown directly behind its surface, and again behind the work of each
     /// turn that changed it, under the store its roster names.
     pub(super) const HELD: &str = "held";
+    /// A hook answers only what its event can honour, where its event happens; a script's command
+    /// is followed by its answer; what is blocked does not happen, and a hook that judged nothing
+    /// ends its agent and the run.
+    pub(super) const HOOKS: &str = "hooks";
     /// A compaction lies between two turns or behind a turn's work, in the turn it says.
     pub(super) const COMPACTION: &str = "compaction";
     /// What was reclaimed is what the window is smaller by, and starts somewhere.
@@ -187,9 +208,12 @@ mod rule {
         STATUS,
         PLACES,
         PARALLEL,
+        EXCLUSIVE,
         LINEAGE,
+        SUCCESSION,
         WAITS,
         MESSAGES,
+        MACHINE,
         POOL,
         TURN_ORDER,
         TURN_CLOSED,
@@ -202,6 +226,7 @@ mod rule {
         SWITCH,
         PREFIX,
         HELD,
+        HOOKS,
         COMPACTION,
         RECLAIMED,
         BANDS,

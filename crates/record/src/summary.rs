@@ -52,6 +52,12 @@ pub struct Summary {
     pub peak_parallel: u64,
     /// Agents that another one started.
     pub spawns: u64,
+    /// Copies that agents made of themselves.
+    pub forks: u64,
+    /// Agents that became another by a call.
+    pub execs: u64,
+    /// Agents that became the next of their machine.
+    pub fsm_transitions: u64,
     /// Exchanges with a model that brought a reply.
     pub model_calls: u64,
     /// Their duration, retries and backoff included.
@@ -87,6 +93,10 @@ pub struct Summary {
     pub tool_calls: u64,
     /// Command lines run.
     pub shell_commands: u64,
+    /// Hooks run.
+    pub hooks_run: u64,
+    /// Those of them that blocked what they fired at.
+    pub hooks_blocked: u64,
     /// Whether a window ever stood at its limit or above, or a provider refused a request as too
     /// long.
     pub ran_out_of_context: bool,

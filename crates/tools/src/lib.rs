@@ -20,6 +20,7 @@ mod explain;
 mod halt;
 mod image;
 mod list;
+mod open_files;
 mod output;
 mod paths;
 mod read;
@@ -37,6 +38,7 @@ pub use call::{
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, list};
+pub use open_files::raise_limit;
 pub use paths::Place;
 pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};
 pub use search::{Found, SearchMatch, search};

@@ -116,6 +116,9 @@ pub(crate) fn cannot(act: &str, shown: &str, error: &io::Error) -> Failure {
 
 /// What the system said, without the number Rust appends.
 pub(crate) fn reason(error: &io::Error) -> String {
+    if let Some(said) = crate::open_files::spent(error) {
+        return said;
+    }
     let text = error.to_string();
     match text.rfind(" (os error ") {
         Some(at) => text[..at].to_owned(),

@@ -112,7 +112,7 @@ impl Drop for Lean {
 }
 
 /// A reply as the bytes of one write, with a length.
-fn prepared(reply: &Reply) -> Vec<u8> {
+pub(super) fn prepared(reply: &Reply) -> Vec<u8> {
     assert!(
         reply
             .steps

@@ -11,6 +11,7 @@ pub mod answer;
 pub mod cache;
 pub mod check;
 mod clock;
+pub mod crowd;
 mod fault;
 mod gate;
 mod generation;

@@ -74,9 +74,15 @@ impl Request {
     }
 }
 
-/// How a conversation opens, which tells it from others: its system text and what the model is
-/// told first.
+/// How the note begins that a copy of an agent finds behind the conversation it shares with it.
+const COPIED: &str = "Task: you are a copy of ";
+
+/// How a conversation opens, which tells it from others: its system text, what the model is told
+/// first, and what it was told as it became a copy.
 pub(super) fn opening(messages: &[Value]) -> String {
+    let users = messages.iter().filter(|message| message["role"] == "user");
+    let texts = users.map(|message| content_text(&message["content"]));
+    let copied: Vec<_> = texts.filter(|text| text.starts_with(COPIED)).collect();
     let first = |role: &str| {
         messages
             .iter()
@@ -84,7 +90,7 @@ pub(super) fn opening(messages: &[Value]) -> String {
             .map(|message| content_text(&message["content"]))
             .unwrap_or_default()
     };
-    format!("{}\0{}", first("system"), first("user"))
+    [first("system"), first("user"), copied.join("\0")].join("\0")
 }
 
 /// A message's text, whether its content is a string or parts.

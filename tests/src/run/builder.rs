@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Run, Running, binary};
+use super::{Run, Running, binary, fragile_binary};
 use crate::gateway::{Gateway, Responder};
 use crate::launch::Launch;
 
@@ -27,6 +27,7 @@ pub struct Builder {
     arguments: Vec<OsString>,
     wrapper: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    fragile: bool,
 }
 
 /// What is looked at after the run.
@@ -61,6 +62,7 @@ impl Builder {
             arguments: Vec::new(),
             wrapper: Vec::new(),
             environment: Vec::new(),
+            fragile: false,
         }
     }
 
@@ -150,6 +152,12 @@ impl Builder {
         self
     }
 
+    /// Runs a gg that panics at a place: `turn@3` as the place `turn` is passed for the third time.
+    pub fn tripping(mut self, place: &str) -> Self {
+        self.fragile = true;
+        self.environment("GG_TRIP", place)
+    }
+
     /// Gives it no credential.
     pub fn without_credential(mut self) -> Self {
         self.credential = None;
@@ -187,7 +195,12 @@ impl Builder {
         std::fs::write(&document, bytes).expect("the folder can be written");
 
         let mut line: Vec<OsString> = std::mem::take(&mut self.wrapper);
-        line.push(binary().into());
+        let gg = if self.fragile {
+            fragile_binary()
+        } else {
+            binary()
+        };
+        line.push(gg.into());
         line.push("run".into());
         line.push(document.into());
         line.append(&mut self.arguments);
@@ -198,6 +211,7 @@ impl Builder {
             .env_remove("OPENROUTER_BASE_URL")
             .env_remove("RUST_LOG")
             .env_remove("GG_RUN")
+            .env_remove("GG_TRIP")
             .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -183,6 +183,22 @@ impl Run {
     }
 }
 
+/// Where the gg stands that panics as `GG_TRIP` says.
+///
+/// # Panics
+///
+/// Where there is none.
+pub fn fragile_binary() -> PathBuf {
+    let path = binary().with_file_name("gg-trip");
+    assert!(
+        path.is_file(),
+        "there is no gg-trip at {}: run the tests with `cargo xtask test`, or build it first with \
+         `cargo build -p gg --features trip` and copy it there",
+        path.display()
+    );
+    path
+}
+
 /// Where the `gg` binary built beside the tests stands.
 ///
 /// # Panics

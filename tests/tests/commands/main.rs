@@ -140,7 +140,7 @@ fn the_demo_leaves_a_game_and_its_stream() {
     }
     assert!(
         demo.stdout
-            .contains("completed with exit code 0: 8 model calls"),
+            .contains("completed with exit code 0: 12 model calls"),
         "{}",
         demo.stdout
     );

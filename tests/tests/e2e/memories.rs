@@ -1,6 +1,6 @@
 //! Memories: three ways of keeping them, their limits, and what the record says (02 §9).
 //!
-//! What a second holder of a store sees is shown in `actors`, where there can be one.
+//! What another holder of a store sees is shown in `memories_linked`.
 
 use serde_json::{Value, json};
 use tests::gateway::Answer;

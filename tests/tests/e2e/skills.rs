@@ -207,7 +207,7 @@ fn a_directory_that_is_not_there_is_refused_but_for_the_one_that_gg_makes() {
 }
 
 #[test]
-fn a_pipe_among_the_skills_keeps_nobody_waiting() {
+fn a_pipe_or_a_device_among_the_skills_keeps_nobody_waiting() {
     let run = builder(".gg/skills", &[])
         .prepare(|workspace| {
             let dir = workspace.join(".gg/skills");
@@ -220,15 +220,24 @@ fn a_pipe_among_the_skills_keeps_nobody_waiting() {
                 0,
             )
             .unwrap();
+            // The last one says that it is a regular file, and has no end.
+            for (name, target) in [
+                ("b.md", "a.md"),
+                ("c.md", "/dev/zero"),
+                ("d.md", "/proc/kmsg"),
+            ] {
+                std::os::unix::fs::symlink(target, dir.join(name)).unwrap();
+            }
         })
         .answers(script([Answer::finish("never")]))
         .run();
     run.ended(1, "launch_refused");
-    assert!(
-        run.stderr.contains("`a.md` is no regular file"),
-        "{}",
-        run.stderr
-    );
+    for name in ["a.md", "b.md", "c.md"] {
+        let told = format!("`{name}` is no regular file");
+        assert!(run.stderr.contains(&told), "{}", run.stderr);
+    }
+    // Whether it may be opened at all is up to the system.
+    assert!(run.stderr.contains("`d.md` "), "{}", run.stderr);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
 use crate::common::CEILING;
+use crate::families::{And, ended, figure, of_root, start, task, wait};
 
 /// A live root that may start workers, who may start workers.
 fn family(cap: u64, max_depth: u64) -> Launch {
@@ -38,59 +39,8 @@ fn family(cap: u64, max_depth: u64) -> Launch {
     )
 }
 
-/// The task an agent was given: its first user message.
-fn task(request: &Request) -> String {
-    let messages = request.messages();
-    let task = messages.iter().find(|message| message["role"] == "user");
-    task.map(|message| tests::gateway::content_text(&message["content"]))
-        .unwrap_or_default()
-}
-
-/// Whether a request is the root's.
-fn of_root(request: &Request) -> bool {
-    task(request) == "Do what the script says."
-}
-
 fn spawn(prompt: &str) -> Answer {
-    Answer::call(
-        "spawn_subagent",
-        json!({ "agent": "worker", "prompt": prompt }),
-    )
-}
-
-trait And {
-    fn and_spawn(self, prompt: &str) -> Self;
-    fn and_wait(self, ids: &[&str]) -> Self;
-}
-
-impl And for Answer {
-    fn and_spawn(self, prompt: &str) -> Self {
-        self.and_call(
-            "spawn_subagent",
-            json!({ "agent": "worker", "prompt": prompt }),
-        )
-    }
-
-    fn and_wait(self, ids: &[&str]) -> Self {
-        self.and_call("wait_for_subagents", json!({ "ids": ids }))
-    }
-}
-
-fn wait(ids: &[&str]) -> Answer {
-    Answer::call("wait_for_subagents", json!({ "ids": ids }))
-}
-
-/// Ids of the agents that ended, by how.
-fn ended<'a>(run: &'a Run, how: &str) -> Vec<&'a str> {
-    run.events("agent_status")
-        .into_iter()
-        .filter(|status| status["endedAs"] == how)
-        .filter_map(|status| status["agentId"].as_str())
-        .collect()
-}
-
-fn figure(run: &Run, name: &str) -> u64 {
-    run.summary()[name].as_u64().unwrap()
+    start("worker", prompt)
 }
 
 fn previews(run: &Run, tool: &str) -> Vec<String> {
@@ -130,7 +80,7 @@ fn f68_two_waits_of_one_reply_at_one_slot_are_answered_in_order() {
         .launch(family(1, 1))
         .answers(
             |request: &Request, _| match (of_root(request), request.turn()) {
-                (true, 0) => spawn("A").and_spawn("B"),
+                (true, 0) => spawn("A").and_start("worker", "B"),
                 (true, 1) => wait(&["agent-1"]).and_wait(&["agent-2"]),
                 (true, _) => Answer::finish("Both."),
                 (false, _) => Answer::finish(&format!("{} is done.", task(request))),
@@ -186,7 +136,9 @@ fn breeder() -> impl Fn(&Request, usize) -> Answer + Send + Sync + 'static {
     move |request: &Request, _| {
         let prompt = || format!("Task {}.", next.fetch_add(1, Ordering::Relaxed));
         match request.turn() {
-            0 | 1 => (1..5).fold(spawn(&prompt()), |answer, _| answer.and_spawn(&prompt())),
+            0 | 1 => (1..5).fold(spawn(&prompt()), |answer, _| {
+                answer.and_start("worker", &prompt())
+            }),
             2 => wait(&[]),
             _ => Answer::finish("Enough."),
         }
@@ -227,6 +179,51 @@ fn f71_without_a_bound_the_operator_is_told_each_hundred() {
     assert_eq!(figure(&run, "agentsFailed"), 0);
 }
 
+/// Each agent holds a window of nearly a hundred thousand characters while it lives, five at a time.
+#[test]
+fn f71_memory_stays_flat_however_many_agents_come_and_go() {
+    const TURNS: usize = 30;
+    const PART: u64 = 16_000;
+    const HELD: u64 = 6 * PART;
+
+    let running = Run::builder()
+        .launch(family(5, 1))
+        .answers(
+            |request: &Request, _| match (of_root(request), request.turn()) {
+                (true, turn) if turn < TURNS => {
+                    let brief = |n: usize| format!("Child {n} of turn {turn}.");
+                    let answer = (1..5).fold(spawn(&brief(0)), |answer, n| {
+                        answer.and_start("worker", &brief(n))
+                    });
+                    answer.and_wait(&[])
+                }
+                (false, 0) => (0..HELD / PART).fold(Answer::default(), |answer, _| {
+                    let command = format!("yes one two | tr '\\n' ' ' | head -c {PART}");
+                    answer.and_call("shell", json!({ "command": command }))
+                }),
+                _ => Answer::finish("Done."),
+            },
+        )
+        .start();
+    running.wait_for("the thirtieth child's end", |line| {
+        line["agentId"] == "agent-30" && line["endedAs"] == "completed"
+    });
+    let before = running.probe().unwrap().memory;
+    let run = running.finish();
+    run.ended(0, "completed");
+    assert_eq!(figure(&run, "agents"), 1 + 5 * TURNS as u64);
+    let requests = run.gateway.as_ref().unwrap().requests();
+    let held = requests
+        .iter()
+        .filter(|it| it.text().len() as u64 > HELD)
+        .count();
+    assert!(held >= 5 * TURNS, "{held}");
+    // Windows that were kept would come to twice as much, were nothing but their texts kept.
+    let risen = run.peak.memory.saturating_sub(before);
+    let kept = (5 * TURNS as u64 - 30) * HELD;
+    assert!(risen < kept / 2, "memory rose by {risen} of {kept} bytes");
+}
+
 #[test]
 fn f72_a_profile_that_starts_itself_stops_at_the_depth() {
     let run = Run::builder()
@@ -259,7 +256,7 @@ fn f72_a_profile_that_starts_itself_stops_at_the_depth() {
 fn many(count: usize) -> impl Fn(&Request, usize) -> Answer + Send + Sync + 'static {
     move |request: &Request, _| match (of_root(request), request.turn()) {
         (true, 0) => (1..count).fold(spawn("Child 0."), |answer, n| {
-            answer.and_spawn(&format!("Child {n}."))
+            answer.and_start("worker", &format!("Child {n}."))
         }),
         (true, 1) => wait(&[]),
         (false, 0) => Answer::shell("echo here"),
@@ -287,7 +284,7 @@ fn two_hundred_agents_run_at_every_cap_and_each_ends_once() {
 fn sleepers(request: &Request, _: usize) -> Answer {
     match (of_root(request), request.turn()) {
         (true, 0) => (1..60).fold(spawn("Sleep 0."), |answer, n| {
-            answer.and_spawn(&format!("Sleep {n}."))
+            answer.and_start("worker", &format!("Sleep {n}."))
         }),
         (true, _) => wait(&[]),
         (false, _) => Answer::shell("echo begun >> begun; sleep 90"),

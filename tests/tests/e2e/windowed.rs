@@ -61,13 +61,18 @@ pub(crate) fn managed(threshold: u64) -> Value {
 /// The calls by which an agent manages its window.
 pub(crate) const MANAGING: [&str; 3] = ["evict_file_view", "archive_thread", "search_archive"];
 
-/// The chat requests of the agent itself, in order.
+/// The chat requests of the root itself, in order.
 pub(crate) fn own_requests(run: &Run) -> Vec<std::sync::Arc<Request>> {
     let requests = run.gateway.as_ref().unwrap().requests();
     let chats = requests
         .into_iter()
-        .filter(|request| request.method == "POST");
+        .filter(|request| request.method == "POST" && !is_of_child(request));
     chats.filter(|request| !is_handoff(request)).collect()
+}
+
+/// Whether a request is an agent's that the root has started.
+pub(crate) fn is_of_child(request: &Request) -> bool {
+    !is_handoff(request) && !crate::families::of_root(request)
 }
 
 /// The requests that asked for a summary, in order.
@@ -81,7 +86,8 @@ pub(crate) fn handoffs(run: &Run) -> Vec<std::sync::Arc<Request>> {
 #[track_caller]
 pub(crate) fn breaks(run: &Run) -> Vec<String> {
     let requests = own_requests(run);
-    let mut told = run.events("prefix_broken").into_iter();
+    let told = run.events("prefix_broken").into_iter();
+    let mut told = told.filter(|event| event["agentId"] == "root");
     let mut acts = Vec::new();
     let mut before: Option<Vec<Value>> = None;
     for request in &requests {

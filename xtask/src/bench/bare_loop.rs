@@ -5,8 +5,8 @@
 use std::io::{BufRead, BufReader, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
@@ -47,16 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         send(&mut socket, arguments.address, &body)?;
         receive(&mut socket, &mut reply)?;
         if turn + 1 < sizes.len() {
-            let output = Command::new("sh")
-                .arg("-c")
-                .arg(&arguments.command)
-                .current_dir(&arguments.folder)
-                .process_group(0)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .output()?;
-            ensure!(output.status.success(), "the command failed");
+            let output = run_command(&arguments.command, &arguments.folder)?;
             if let Some(folder) = &arguments.keep {
                 std::fs::write(folder.join(format!("{turn}.stdout")), &output.stdout)?;
                 std::fs::write(folder.join(format!("{turn}.stderr")), &output.stderr)?;
@@ -66,7 +57,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn send(socket: &mut BufReader<TcpStream>, address: SocketAddr, body: &[u8]) -> Result<()> {
+/// Runs a command in a group of its own and collects both its streams.
+pub(super) fn run_command(command: &str, folder: &Path) -> Result<Output> {
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .current_dir(folder)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()?;
+    ensure!(output.status.success(), "the command failed");
+    Ok(output)
+}
+
+/// Sends one request.
+pub(super) fn send(
+    socket: &mut BufReader<TcpStream>,
+    address: SocketAddr,
+    body: &[u8],
+) -> Result<()> {
     let head = format!(
         "POST /api/v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer x\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -83,7 +94,8 @@ fn send(socket: &mut BufReader<TcpStream>, address: SocketAddr, body: &[u8]) -> 
     Ok(())
 }
 
-fn receive(socket: &mut BufReader<TcpStream>, reply: &mut Vec<u8>) -> Result<()> {
+/// Reads one reply, by its length.
+pub(super) fn receive(socket: &mut BufReader<TcpStream>, reply: &mut Vec<u8>) -> Result<()> {
     let mut length = 0;
     let mut line = String::new();
     loop {

@@ -49,7 +49,7 @@ impl Ground {
         self.folder.path().join("workspace")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 }
@@ -122,9 +122,18 @@ pub(super) fn finish(mut child: Child, ground: &Ground) -> Result<()> {
     Ok(())
 }
 
-fn start(mut command: Command, ground: &Ground, gateway: &Lean) -> Result<(Child, Instant)> {
+fn start(command: Command, ground: &Ground, gateway: &Lean) -> Result<(Child, Instant)> {
+    start_at(command, ground, &gateway.url())
+}
+
+/// Starts a contestant whose gateway stands at this address.
+pub(super) fn start_at(
+    mut command: Command,
+    ground: &Ground,
+    url: &str,
+) -> Result<(Child, Instant)> {
     command
-        .env("OPENROUTER_BASE_URL", gateway.url())
+        .env("OPENROUTER_BASE_URL", url)
         .env("OPENROUTER_API_KEY", "bench")
         .env_remove("RUST_LOG")
         .stdin(Stdio::null())
@@ -135,7 +144,8 @@ fn start(mut command: Command, ground: &Ground, gateway: &Lean) -> Result<(Child
     Ok((child, started))
 }
 
-fn binary(name: &str) -> Result<PathBuf> {
+/// A program that stands beside this one.
+pub(super) fn binary(name: &str) -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let path = own.parent().unwrap_or(Path::new(".")).join(name);
     ensure!(path.is_file(), "there is no {}", path.display());

@@ -8,6 +8,7 @@
 pub(crate) mod bare_loop;
 mod bookkeeping;
 mod contestant;
+pub(crate) mod crowd;
 mod events;
 mod looping;
 mod request;
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Fewer repetitions, for a look.
     #[arg(long)]
     quick: bool,
+    /// The rows of many agents alone.
+    #[arg(long)]
+    crowd: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
     built: bool,
@@ -42,6 +46,7 @@ struct Repeats {
     short: usize,
     long: usize,
     events: usize,
+    crowds: usize,
 }
 
 /// Builds, measures, prints, writes.
@@ -57,6 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.quick {
             again.arg("--quick");
         }
+        if arguments.crowd {
+            again.arg("--crowd");
+        }
         return run_command(&mut again);
     }
     let repeats = if arguments.quick {
@@ -65,6 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             short: 2,
             long: 1,
             events: 1,
+            crowds: 1,
         }
     } else {
         Repeats {
@@ -72,8 +81,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             short: 5,
             long: 5,
             events: 5,
+            crowds: 3,
         }
     };
+    let mut rows: Vec<Row> = Vec::new();
+    if !arguments.crowd {
+        rows.extend(alone(repeats)?);
+    }
+    println!("==> many agents");
+    rows.extend(crowd::measure(repeats.crowds)?);
+    println!();
+    print!("{}", table::render(&rows));
+    let path = target().join("bench.json");
+    std::fs::write(&path, serde_json::to_string_pretty(&rows)?)
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    println!("\nwritten to {}", path.display());
+    Ok(())
+}
+
+/// The rows of one agent.
+fn alone(repeats: Repeats) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
     println!("==> start of the process to its first request");
     rows.extend(start::measure(repeats.starts)?);
@@ -93,13 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     rows.extend(looping::measure(repeats.events));
     println!("==> a turn's bookkeeping");
     rows.extend(bookkeeping::measure(repeats.events)?);
-    println!();
-    print!("{}", table::render(&rows));
-    let path = target().join("bench.json");
-    std::fs::write(&path, serde_json::to_string_pretty(&rows)?)
-        .with_context(|| format!("{} cannot be written", path.display()))?;
-    println!("\nwritten to {}", path.display());
-    Ok(())
+    Ok(rows)
 }
 
 /// The middle value.

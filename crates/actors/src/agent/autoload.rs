@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use context::autoload::{self, Loaded};
+use context::autoload;
 use tools::{FilePolicy, REQUEST_PICTURES};
 
 use super::LoopEnd;
+use super::file_reads::from_start;
 use super::turns::Turns;
 
 /// Why a picture that the model could see is not shown to it.
@@ -30,16 +31,12 @@ impl Turns {
             whole: true,
         };
         let described = (sees && !policy.images).then_some(PICTURES_OFF);
-        let read = self.read_files(paths.clone(), files, described).await?;
+        let reads = paths.iter().map(|path| from_start(path)).collect();
+        let read = self.read_files(reads, files, described).await?;
         let mut loaded = Vec::with_capacity(read.len());
-        for (path, outcome) in read {
+        for (tools::ReadFile { path, .. }, outcome) in read {
             match outcome {
-                Ok(file) => loaded.push(Loaded {
-                    path: path.into(),
-                    text: file.text.into(),
-                    region: file.region,
-                    image: file.images.into_iter().next(),
-                }),
+                Ok(file) => loaded.push(file.loaded(&path)),
                 Err(failure) => {
                     return ControlFlow::Break(LoopEnd::internal(format!(
                         "the file `{path}`, which the task rests on, cannot be read: {failure}"

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use context::compaction::{Close, Relief};
 use context::prompts;
-use vocab::outcome::{ErrorType, TurnVerdict};
+use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
 
 use super::compacting::{Summarized, failed};
 use super::turns::{ReplySize, Turns};
@@ -25,7 +25,9 @@ pub(super) struct Worked<'a> {
 }
 
 impl Turns {
-    /// Closes a turn that was answered and worked off.
+    /// Closes a turn that was answered and worked off: compaction, then copies, each of the window
+    /// as it stands then, then the ending, else the succession, which follows the turn, else the
+    /// next turn (03 §5.1).
     pub(super) async fn close_turn(
         &mut self,
         turn: u32,
@@ -37,18 +39,21 @@ impl Turns {
             ending,
             size,
         } = worked;
-        if ending.is_some() {
-            return self.close(turn, ending, size);
-        }
-        let repeats = self.tell_repeats(turn)?;
+        let closing = (turn, self.answered, size);
+        let ends = ending.is_some();
+        let repeats = if ends {
+            false
+        } else {
+            self.tell_repeats(turn)?
+        };
         let closed = match &mut self.upkeep.compaction {
+            Some(compaction) if ending.is_some() => compaction.close_ending(),
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
         let mut relief = Relief::Relieved;
+        let mut restated = false;
         match closed {
-            Close::Nothing if calls.is_empty() => return self.no_call(turn, size),
-            Close::Nothing => {}
             Close::Apply(answer) => {
                 let summarized = Summarized {
                     answer,
@@ -56,9 +61,11 @@ impl Turns {
                     tokens: None,
                     cost: None,
                 };
-                relief = self.compact_on(turn, summarized).await?;
+                let compacted = self.compact_on(turn, summarized).await;
+                relief = self.judged(closing, compacted)?;
             }
-            Close::Restate(missing) => {
+            // A session can end whatever is asked of it.
+            Close::Restate(missing) if !ends => {
                 let again = self
                     .upkeep
                     .compaction
@@ -66,8 +73,25 @@ impl Turns {
                     .map_or(Ok(String::new()), |it| it.restatement(missing));
                 let again = self.rendered(turn, again)?;
                 self.notice(turn, again);
-                return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
+                restated = true;
             }
+            Close::Nothing if calls.is_empty() && !ends => return self.no_call(turn, size),
+            Close::Nothing | Close::Restate(_) => {}
+        }
+        let copied = self.make_copies(turn).await;
+        self.judged(closing, copied)?;
+        self.show_told(turn)?;
+        if let Some(ending) = ending {
+            // An ending that stands beats a succession, and one that is blocked drops it.
+            let dropped = self.declared.succession.take();
+            let dropped = dropped.map(|successor| successor.call());
+            let stands = self.gate_ending(turn, ending, dropped).await?;
+            if stands.is_some() {
+                return self.close(turn, stands, size);
+            }
+        }
+        if restated {
+            return self.close_error(turn, ErrorType::MissingCompletionCompaction, size);
         }
         if let Relief::Failed(why) = relief {
             self.answered += 1;
@@ -78,6 +102,27 @@ impl Turns {
             return self.close_error(turn, ErrorType::RepeatedCall, size);
         }
         self.close(turn, None, size)
+    }
+
+    /// An answered turn is judged, also where closing it ends the agent; `before` are the turns
+    /// answered until then. A text of gg's own that does not render has judged it.
+    fn judged<T>(
+        &mut self,
+        (turn, before, size): (u32, u64, ReplySize),
+        closing: ControlFlow<LoopEnd, T>,
+    ) -> ControlFlow<LoopEnd, T> {
+        if let ControlFlow::Break(end) = &closing
+            && self.answered == before
+        {
+            self.answered += 1;
+            let verdict = match end.status {
+                // Cut short by the operator, not by the agent: no error of its.
+                EndStatus::Canceled => TurnVerdict::Progressed,
+                _ => TurnVerdict::Fatal,
+            };
+            self.judge(turn, verdict, None, size);
+        }
+        closing
     }
 
     /// Tells the model of calls that it repeated; whether one of them makes the turn an error.

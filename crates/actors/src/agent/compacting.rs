@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use config::hooks::HookEvent;
 use context::compaction::{self, Answer, CompactCall, CompactionStrategy, Due, Material, Relief};
 use context::modules::ModuleKind;
 use context::prompts::Unread;
@@ -19,6 +20,7 @@ use vocab::tools::ToolName;
 use vocab::usage::{Cost, Tokens};
 
 use super::LoopEnd;
+use super::file_reads::from_start;
 use super::turns::Turns;
 
 /// What satisfied a compaction, and what a request of its own cost.
@@ -101,6 +103,8 @@ impl Turns {
         turn: u32,
         summarized: Summarized,
     ) -> ControlFlow<LoopEnd, Relief> {
+        self.hooks_of_compaction(turn, HookEvent::PreCompact)
+            .await?;
         self.refresh_before_compaction(turn).await?;
         let (files, unread) = match &summarized.answer {
             Answer::Compact(call) => self.read_again(turn, call).await?,
@@ -154,6 +158,8 @@ impl Turns {
         self.links
             .voice
             .say_in_turn(turn, Event::Compaction(Box::new(event)));
+        self.hooks_of_compaction(turn, HookEvent::PostCompact)
+            .await?;
         if matches!(relief, Relief::Again) {
             self.links.voice.log(
                 LogLevel::Warn,
@@ -184,9 +190,10 @@ impl Turns {
             picture_room: REQUEST_PICTURES.saturating_sub(self.pinned_picture_bytes()),
             ..self.surface.files
         };
-        let read = self.read_files(call.files.clone(), policy, None).await?;
+        let reads = call.files.iter().map(|path| from_start(path)).collect();
+        let read = self.read_files(reads, policy, None).await?;
         let (mut files, mut unread) = (Vec::new(), Vec::new());
-        for (path, outcome) in read {
+        for (tools::ReadFile { path, .. }, outcome) in read {
             match outcome {
                 Ok(file) => {
                     let image = file.images.into_iter().next();

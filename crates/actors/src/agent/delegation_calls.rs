@@ -1,4 +1,4 @@
-//! Calls that concern other agents: spawn, wait, message (03 §3.2).
+//! Calls that concern other agents: spawn, wait, message (03 §3.2), exec and fork (03 §5).
 //!
 //! The supervisor decides; here its answers become results, and a wait gives the slot up until it
 //! is over.
@@ -10,23 +10,24 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use context::prompts;
-use context::window::{NewItem, Retention};
+use context::window::Retention;
 use record::event::{AgentMessage, AgentState, AgentStatus, Event, LogLevel, WaitingOn};
 use record::text;
 use tools::Done;
 use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::ids::{AgentId, Slug};
-use vocab::message::Message;
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
+use super::succession::{Copy, Successor};
 use super::tool_turn::Answer;
 use super::turns::Turns;
 use crate::delegation::{self, DelegationCall, Letter, ReturnValue};
-use crate::messages::{Deliver, Join, Joined, Resumed, Spawn};
+use crate::messages::{Deliver, Join, Joined, ReserveFork, Resumed, Spawn};
 use crate::panics;
 use crate::scheduler::Class;
+use crate::succession::Succession;
 use crate::supervisor::WaitRefusal;
 
 /// Characters of a message that its event shows.
@@ -36,11 +37,12 @@ impl Turns {
     /// Carries out a call of the family.
     pub(super) async fn delegate(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
         let profile = Arc::clone(&self.spec.profile);
-        let roster: Vec<&Slug> = profile
-            .spawns()
-            .into_iter()
-            .map(|entry| &entry.agent_id)
-            .collect();
+        let roster = if tool == ToolName::Exec {
+            profile.successors()
+        } else {
+            profile.spawns()
+        };
+        let roster: Vec<&Slug> = roster.into_iter().map(|entry| &entry.agent_id).collect();
         let call = match delegation::parse(tool, arguments, &roster) {
             Ok(call) => call,
             Err(failure) => return Answer::failed(failure),
@@ -49,6 +51,8 @@ impl Turns {
             DelegationCall::Spawn { agent, prompt } => self.spawn(agent, prompt.into()).await,
             DelegationCall::Wait { ids } => self.wait(ids).await,
             DelegationCall::Message { id, message } => self.send(turn, id, message.into()).await,
+            DelegationCall::Exec { agent, prompt } => self.exec(agent, prompt.map(Into::into)),
+            DelegationCall::Fork { prompt } => self.fork(prompt.into()).await,
         }
     }
 
@@ -60,6 +64,34 @@ impl Turns {
         };
         match self.links.supervisor.ask(ask).await {
             Ok(Ok(id)) => text_answer(delegation::spawned(&id, &target)),
+            Ok(Err(refusal)) => Answer::failed(refusal.into()),
+            Err(_) => gone(),
+        }
+    }
+
+    fn exec(&mut self, target: Slug, note: Option<Arc<str>>) -> Answer {
+        let answer = delegation::becoming(&target);
+        let successor = Successor {
+            kind: Succession::Exec,
+            target,
+            note,
+        };
+        match self.declared.succeed(successor) {
+            Ok(()) => text_answer(answer),
+            Err(refusal) => Answer::failed(refusal),
+        }
+    }
+
+    async fn fork(&mut self, prompt: Arc<str>) -> Answer {
+        let ask = ReserveFork {
+            agent: self.spec.id.clone(),
+        };
+        match self.links.supervisor.ask(ask).await {
+            Ok(Ok(id)) => {
+                let answer = text_answer(delegation::forked(&id));
+                self.declared.forks.push(Copy { id, prompt });
+                answer
+            }
             Ok(Err(refusal)) => Answer::failed(refusal.into()),
             Err(_) => gone(),
         }
@@ -115,6 +147,7 @@ impl Turns {
             ..AgentStatus::of(AgentState::Blocked)
         }));
         drop(self.seat.leave());
+        panics::trip("suspended");
         // Values that came in time are not lost to a stop that came as well.
         let resumed = tokio::select! {
             biased;
@@ -134,14 +167,7 @@ impl Turns {
         for Letter { from, text } in std::mem::take(&mut self.letters) {
             let text = prompts::agent_message(from.as_str(), &text);
             let text = self.rendered(turn, text)?;
-            let message = Message::User {
-                text: text.into(),
-                images: Vec::new(),
-            };
-            self.window.push(NewItem {
-                retention: Retention::Pinned,
-                ..NewItem::new(Band::UserPrompt, turn, message)
-            });
+            self.put(turn, Band::UserPrompt, Retention::Pinned, text);
         }
         ControlFlow::Continue(())
     }
@@ -162,7 +188,7 @@ pub(crate) fn dropped(letter: &Letter) -> String {
     format!("a message of {chars} characters from `{from}` is dropped: its reader has ended")
 }
 
-fn text_answer(text: String) -> Answer {
+pub(super) fn text_answer(text: String) -> Answer {
     Answer::of(Ok::<_, Failure>(Done {
         text,
         ..Done::default()
@@ -171,5 +197,5 @@ fn text_answer(text: String) -> Answer {
 
 /// The supervisor does not answer: it died, and the run ends of that.
 fn gone() -> Answer {
-    Answer::defect(format!("the supervisor died: {}", panics::last()))
+    Answer::defect(panics::supervisor_died())
 }

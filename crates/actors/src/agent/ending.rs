@@ -22,6 +22,15 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// The call that declares it.
+    pub const fn call(&self) -> EndingCall {
+        match self {
+            Self::Finish { .. } => EndingCall::Finish,
+            Self::Approve => EndingCall::Approve,
+            Self::RequestChanges { .. } => EndingCall::RequestChanges,
+        }
+    }
+
     /// The final word of an agent that ended this way.
     pub fn text(&self) -> String {
         match self {

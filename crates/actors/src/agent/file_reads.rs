@@ -1,10 +1,11 @@
-//! Files that gg reads for an agent, not by its calls: what it opens on, and what a compaction
-//! reads again.
+//! Files that gg reads for an agent, not by its calls: what it opens on, what a compaction reads
+//! again, what lay on its profile's desk.
 
 use std::ops::ControlFlow;
 
+use context::opened::Loaded;
 use context::window::Region;
-use tools::{Done, FilePolicy, FileRead, Halt};
+use tools::{Done, FilePolicy, FileRead, Halt, ReadFile};
 use vocab::failure::Failure;
 use vocab::message::Image;
 use vocab::outcome::EndStatus;
@@ -21,25 +22,20 @@ pub(super) struct Shown {
 }
 
 impl Turns {
-    /// Reads files on a blocking thread, each from its start; one after another, so that their
+    /// Reads files on a blocking thread; one after another, so that their
     /// pictures share the room there is. `described` says why no picture is shown, where that is
     /// not for the model's sake. A run that is canceled ends the agent here.
     pub(super) async fn read_files(
         &mut self,
-        paths: Vec<String>,
+        calls: Vec<ReadFile>,
         mut policy: FilePolicy,
         described: Option<&'static str>,
-    ) -> ControlFlow<LoopEnd, Vec<(String, Result<Shown, Failure>)>> {
+    ) -> ControlFlow<LoopEnd, Vec<(ReadFile, Result<Shown, Failure>)>> {
         let place = self.place();
         let read = self
             .on_disk(move |halt: &Halt| {
-                let mut files = Vec::with_capacity(paths.len());
-                for path in paths {
-                    let call = tools::ReadFile {
-                        path,
-                        offset: None,
-                        limit: None,
-                    };
+                let mut files = Vec::with_capacity(calls.len());
+                for call in calls {
                     let read = tools::read(&call, &place, &policy, halt);
                     let done = read.map(|mut read| {
                         if let (FileRead::Picture(picture), Some(why)) = (&mut read, described) {
@@ -51,7 +47,7 @@ impl Turns {
                         let taken: u64 = done.images.iter().map(Image::encoded_len).sum();
                         policy.picture_room = policy.picture_room.saturating_sub(taken);
                     }
-                    files.push((call.path, done));
+                    files.push((call, done));
                 }
                 files
             })
@@ -61,7 +57,7 @@ impl Turns {
                 let files = files.into_iter();
                 ControlFlow::Continue(
                     files
-                        .map(|(path, done)| (path, done.map(|done| self.shown(done))))
+                        .map(|(call, done)| (call, done.map(|done| self.shown(done))))
                         .collect(),
                 )
             }
@@ -77,6 +73,27 @@ impl Turns {
             text: self.shared.mask.apply(&done.text).into_owned(),
             region: done.view.and_then(|view| view.region).map(region),
             images: done.images,
+        }
+    }
+}
+
+/// A read of a file from its start.
+pub(super) fn from_start(path: &str) -> ReadFile {
+    ReadFile {
+        path: path.to_owned(),
+        offset: None,
+        limit: None,
+    }
+}
+
+impl Shown {
+    /// What is opened of it in a window, under the path it was asked for.
+    pub(super) fn loaded(self, path: &str) -> Loaded {
+        Loaded {
+            path: path.into(),
+            text: self.text.into(),
+            region: self.region,
+            image: self.images.into_iter().next(),
         }
     }
 }

@@ -106,7 +106,7 @@ impl Held {
         )
     }
 
-    fn row(&self, kind: ModuleKind) -> Option<&RosterRow> {
+    pub(super) fn row(&self, kind: ModuleKind) -> Option<&RosterRow> {
         self.roster.iter().find(|row| row.kind == kind)
     }
 
@@ -148,11 +148,9 @@ fn may_be_linked(row: &RosterRow, profile: &Profile, launch: &Launch) -> bool {
     }
     let starts = profile.enabled(CapabilityId::Subagents);
     let inherits = |slug: &Slug| {
-        let mut agents = launch.capability_set.agents.iter();
-        agents
-            .find(|agent| agent.slug == *slug)
-            .and_then(Profile::memories)
-            .is_some_and(|memories| memories.scope.inherits())
+        let workers = launch.profile(slug).map(|profile| launch.workers(profile));
+        let mut memories = workers.into_iter().flatten().filter_map(Profile::memories);
+        memories.any(|memories| memories.scope.inherits())
     };
     let mut roster = profile.subagents.iter();
     let forks = profile.enabled(CapabilityId::Fork) && row.scope.is_some_and(MemoryScope::inherits);
@@ -241,6 +239,26 @@ impl Turns {
         }
         if let Some(text) = notice {
             self.notice(turn, text);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// What others changed while this agent queued is in the block it is about to open: no notice
+    /// tells it again.
+    pub(super) async fn take_known_news(&mut self) -> ControlFlow<LoopEnd> {
+        let Some(memories) = &self.held.memories else {
+            return ControlFlow::Continue(());
+        };
+        if !memories.strategy.in_window() {
+            return ControlFlow::Continue(());
+        }
+        let ask = TakeNews {
+            agent: self.spec.id.clone(),
+            read: None,
+        };
+        let news = reached(memories.link.ask(ask).await)?;
+        if let Some(state) = self.rendered(0, news)?.state {
+            self.links.voice.say(self.held.memory_state(state));
         }
         ControlFlow::Continue(())
     }

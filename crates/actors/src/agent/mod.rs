@@ -4,22 +4,31 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod arrival;
 mod autoload;
 mod closing;
 mod compacting;
 mod delegation_calls;
+mod desk;
 mod ending;
 mod file_reads;
 mod holdings;
+mod hooked;
+mod keys;
+mod machine;
 mod model_turn;
 mod module_calls;
+mod opening;
+mod outfits;
 mod preparation;
-mod records;
+pub(crate) mod records;
 mod seat;
 mod spending;
+mod succession;
 mod summarizer;
 mod surface;
 mod tool_turn;
+mod turn_clock;
 mod turns;
 mod upkeep;
 mod window_calls;
@@ -36,24 +45,29 @@ use vocab::outcome::{Breach, EndStatus};
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, routes};
+use crate::machine::Position;
 use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
 use crate::panics::{self, DeathWatch};
 use crate::provider_client::ProviderClient;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
+use crate::succession::Arrival;
 use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
 pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
+pub(crate) use outfits::Outfits;
 use seat::Seat;
-use turns::Turns;
+use turns::{Life, Turns};
 
 /// What an incarnation is, fixed for its life.
 #[derive(Clone, Debug)]
 pub struct AgentSpec {
     /// Its id.
     pub id: AgentId,
+    /// The handle of its lineage: the id of its first agent, which whoever put it to work knows.
+    pub lineage: AgentId,
     /// Its profile.
     pub profile: Arc<Profile>,
     /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
@@ -70,6 +84,8 @@ pub struct AgentSpec {
     pub depth: u32,
     /// Its working window, tokens.
     pub window_limit: u64,
+    /// Where it stands in a machine, where it does.
+    pub position: Option<Position>,
 }
 
 /// How an agent's loop ended.
@@ -154,6 +170,8 @@ pub struct Agent {
     shared: Arc<Shared>,
     links: Links,
     stop: StopSwitch,
+    /// Of whom it comes, until its loop has begun.
+    arrival: Option<Arrival>,
     _death: DeathWatch,
     /// Dropped behind the watch: a death is reported before the slot comes back.
     seat: Seat,
@@ -164,6 +182,7 @@ impl Agent {
     pub(crate) fn start(
         spec: AgentSpec,
         holdings: Holdings,
+        mut arrival: Option<Arrival>,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
@@ -195,6 +214,10 @@ impl Agent {
                 permit: None,
             });
         });
+        let seat = Seat::default();
+        if let Some(permit) = arrival.as_mut().and_then(|it| it.permit.take()) {
+            seat.take(permit);
+        }
         let context = Context::new();
         let link = Link::new(context.address(), &name, tap);
         context.run(Self {
@@ -204,20 +227,33 @@ impl Agent {
             shared,
             links,
             stop: StopSwitch::new(),
+            arrival,
             _death: death,
-            seat: Seat::default(),
+            seat,
         });
         link
     }
 
+    /// Stops; an agent that did not hand itself on says before how its loop ended.
+    fn leave(&mut self, life: Life, context: &mut Context<Self>) {
+        match life {
+            Life::Over(end) => self.end(end, context),
+            Life::HandedOn => context.stop(),
+        }
+    }
+
     /// Says how the loop ended, to the stream and to the supervisor, and stops.
     fn end(&mut self, end: LoopEnd, context: &mut Context<Self>) {
-        let voice = &self.links.voice;
-        if let Some(error) = &end.error {
-            voice.log(LogLevel::Error, None, error.clone());
+        // A panic may have come behind a succession: only the supervisor knows whose end is told.
+        let told = !end.panicked;
+        if told {
+            let voice = &self.links.voice;
+            if let Some(error) = &end.error {
+                voice.log(LogLevel::Error, None, error.clone());
+            }
+            end.tell(&self.spec, voice);
         }
-        end.tell(&self.spec, voice);
-        if end.status == EndStatus::InternalError && !end.panicked && end.error.is_some() {
+        if told && end.status == EndStatus::InternalError && end.error.is_some() {
             self.links.supervisor.tell(RaiseDefect {
                 agent: Some(self.spec.id.clone()),
                 profile: Some(self.spec.profile.slug.clone()),
@@ -227,7 +263,7 @@ impl Agent {
         self.links.supervisor.tell(Ended {
             agent: self.spec.id.clone(),
             end,
-            told: true,
+            told,
             permit: self.seat.leave(),
         });
         context.stop();
@@ -245,11 +281,13 @@ impl Actor for Agent {
             self.links.clone(),
             self.stop.watch(),
             self.seat.clone(),
+            self.arrival.take(),
         );
         // One frame above the loop: a panic in it becomes an outcome, not a lost agent.
         let life = panics::outlive(turns.live()).into_actor(self);
         context.spawn(life.map(|end, agent, context| {
-            agent.end(end.unwrap_or_else(LoopEnd::panicked), context);
+            let life = end.unwrap_or_else(|text| Life::Over(LoopEnd::panicked(text)));
+            agent.leave(life, context);
         }));
     }
 }

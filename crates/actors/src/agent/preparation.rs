@@ -5,10 +5,11 @@
 //! byte.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use context::prompts::PromptError;
 use context::signal;
-use context::window::NewItem;
+use context::window::{NewItem, Retention};
 use vocab::band::Band;
 use vocab::message::Message;
 
@@ -38,11 +39,25 @@ impl Turns {
 
     /// Says something of gg's own to the model, at the end of the window.
     pub(super) fn notice(&mut self, turn: u32, text: String) {
+        self.put(turn, Band::System, Retention::Ephemeral, text);
+    }
+
+    /// Puts a text that is not the model's own at the end of the window.
+    pub(super) fn put(
+        &mut self,
+        turn: u32,
+        band: Band,
+        retention: Retention,
+        text: impl Into<Arc<str>>,
+    ) {
         let message = Message::User {
             text: text.into(),
             images: Vec::new(),
         };
-        self.window.push(NewItem::new(Band::System, turn, message));
+        self.window.push(NewItem {
+            retention,
+            ..NewItem::new(band, turn, message)
+        });
     }
 
     /// A text of gg's own; one that does not render is a defect, and the agent ends of it.

@@ -15,12 +15,14 @@ use provider::fault::Fault;
 use provider::reply::Reply;
 use record::event::{
     ArchiveRow, ArchiveState, CallDescriptor, ContextMessage, Event, ImageDescriptor,
-    MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, SkillRow, SkillsState,
+    MemoryRevision, MemoryRow, MemoryState, MemoryTotals, ModuleRow, Shell, SkillRow, SkillsState,
     TaskRow, TaskStatus, TasksState,
 };
 use record::journal::{
     FrameRegion, FrameRow, ModelErrorKind, ModelErrorRecord, ResponseRecord, Slot as FrameSlot,
 };
+use record::mask::Mask;
+use tools::shell::Record;
 use vocab::knowledge::MemoryScope;
 use vocab::message::{Image, Message, ToolCall};
 
@@ -216,6 +218,20 @@ pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
         module_id,
         entries: archive.entries().iter().map(row).collect(),
     })
+}
+
+/// A command as its event shows it, without the credential.
+pub(crate) fn command_event(origin: &'static str, record: &Record, mask: &Mask) -> Shell {
+    Shell {
+        origin,
+        command: Arc::clone(&record.command),
+        cwd: record.cwd.clone(),
+        exit_code: record.exit_code,
+        stdout: mask.apply(&record.stdout).into_owned(),
+        stderr: mask.apply(&record.stderr).into_owned(),
+        stdout_dropped: record.stdout_dropped,
+        stderr_dropped: record.stderr_dropped,
+    }
 }
 
 /// The lines a view shows, as the window has them.

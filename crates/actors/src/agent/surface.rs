@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use config::Launch;
 use config::capability::window::CompactionStrategy;
 use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
 use context::modules::{ModuleKind, RosterRow};
 use context::prompts::{
-    CompactionSection, ManagedSection, ReadFile, RosterLine, Shell, SubagentsSection, SystemContext,
+    CompactionSection, ExecSection, ForkSection, ManagedSection, ReadFile, RosterLine, Shell,
+    SubagentsSection, SystemContext,
 };
+use context::tokens::Measured;
 use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -16,7 +19,7 @@ use vocab::capability::CapabilityId;
 use vocab::knowledge;
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, ReadMode, ShellMode, Target, ToolName, Variants, definition,
+    Definition, EndingCall, Exit, ReadMode, ShellMode, Target, ToolName, Variants, definition,
     ending_definition,
 };
 
@@ -29,6 +32,8 @@ pub(crate) struct Surface {
     pub(crate) tools: Vec<ToolName>,
     pub(crate) endings: &'static [EndingCall],
     pub(crate) toolset: Arc<Toolset>,
+    /// The same as a window counts it.
+    pub(crate) schemas: Measured,
     pub(crate) files: FilePolicy,
 }
 
@@ -78,9 +83,14 @@ pub(crate) fn granted(
     profile: &Profile,
     roster: &[RosterRow],
     targets: &[Target<'_>],
+    successors: &[Target<'_>],
+    exits: &[Exit<'_>],
 ) -> Vec<(ToolName, Definition)> {
     let variants = Variants {
         targets,
+        forks: profile.forks(),
+        successors,
+        exits,
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
@@ -92,7 +102,9 @@ pub(crate) fn granted(
     ToolName::ALL
         .iter()
         .copied()
-        .filter(|tool| profile.offers(*tool) && serviced(*tool))
+        // Without a way out of a state, the call that takes one has no definition.
+        .filter(|tool| *tool == ToolName::TransitionState || profile.offers(*tool))
+        .filter(|tool| serviced(*tool))
         .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
         .collect()
 }
@@ -123,10 +135,12 @@ impl Surface {
             .map(|(_, definition)| definition)
             .chain(endings.iter().map(|call| ending_definition(*call)))
             .collect();
+        let toolset = Arc::new(toolset(&definitions));
         Self {
             tools,
             endings,
-            toolset: Arc::new(toolset(&definitions)),
+            schemas: Measured::from(toolset.json.get()),
+            toolset,
             files: FilePolicy {
                 read: profile.read(),
                 attach_images,
@@ -155,14 +169,33 @@ impl Surface {
             .collect()
     }
 
-    /// What the system prompt says of agents to put to work, where it can start some.
-    pub(crate) fn subagents(&self, targets: &[Target<'_>]) -> Option<SubagentsSection> {
+    /// Fills in what the system prompt says of agents to put to work, of copies, and of those the
+    /// agent may become.
+    pub(crate) fn describe_others(
+        &self,
+        context: &mut SystemContext,
+        launch: &Launch,
+        profile: &Profile,
+    ) {
         let call = |tool: ToolName| self.tools.contains(&tool).then(|| tool.as_str());
-        Some(SubagentsSection {
-            spawn: call(ToolName::SpawnSubagent)?,
-            wait: call(ToolName::WaitForSubagents),
-            roster: targets.iter().map(RosterLine::from).collect(),
-        })
+        let lines = |targets: Vec<Target<'_>>| targets.iter().map(RosterLine::from).collect();
+        let wait = call(ToolName::WaitForSubagents);
+        context.subagents = call(ToolName::SpawnSubagent).map(|spawn| SubagentsSection {
+            spawn,
+            wait,
+            roster: lines(launch.targets(profile)),
+        });
+        context.fork = call(ToolName::Fork).map(|call| ForkSection { call, wait });
+        let listed = context.subagents.is_some();
+        context.exec = call(ToolName::Exec).map(|call| ExecSection {
+            call,
+            // One roster is for both: it is not read twice.
+            roster: if listed {
+                Vec::new()
+            } else {
+                lines(launch.successors(profile))
+            },
+        });
     }
 
     /// What a system template may reference for this agent.
@@ -249,7 +282,7 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row], &[]).into_iter();
+            let tools = granted(&profile, &[row], &[], &[], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

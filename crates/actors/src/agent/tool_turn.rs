@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use context::tokens;
 use context::window::{NewItem, Retention};
-use record::event::{Event, Shell, ToolCall as ToolCallEvent, ToolResult};
+use record::event::{Event, ToolCall as ToolCallEvent, ToolResult};
 use record::journal::Entry;
 use record::text;
 use tokio::time::Instant;
@@ -24,7 +24,7 @@ use vocab::tools::ToolName;
 use super::LoopEnd;
 use super::closing::Worked;
 use super::ending::{self, Ending};
-use super::records::region;
+use super::records::{command_event, region};
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
 use crate::clock::millis;
@@ -52,6 +52,8 @@ pub(super) struct Answer {
     pub(super) skill: Option<Arc<str>>,
     /// What gg itself could not do; the agent ends of it.
     pub(super) defect: Option<String>,
+    /// What a hook did not judge; the run ends of it.
+    pub(super) unjudged: Option<String>,
 }
 
 impl Answer {
@@ -66,6 +68,7 @@ impl Answer {
             ending: None,
             skill: None,
             defect: None,
+            unjudged: None,
         }
     }
 
@@ -82,7 +85,7 @@ impl Answer {
 }
 
 impl Answer {
-    fn of_command(outcome: shell::Outcome) -> Self {
+    pub(super) fn of_command(outcome: shell::Outcome) -> Self {
         let done = outcome.result().map(|text| Done {
             text,
             ..Done::default()
@@ -106,7 +109,7 @@ impl Turns {
         let Called::Tool(tool @ ToolName::Shell) = self.surface.called(&call.name) else {
             return None;
         };
-        if self.upkeep.refusal(tool).is_some() {
+        if self.upkeep.refusal(tool).is_some() || self.watches_commands() {
             return None;
         }
         let Ok(Call::Shell(command)) = tools::parse(tool, &call.arguments) else {
@@ -137,6 +140,10 @@ impl Turns {
             if let Some(cause) = answer.defect {
                 self.tell_changes(turn);
                 return self.close_fatal(turn, cause, size);
+            }
+            if let Some(why) = answer.unjudged {
+                self.tell_changes(turn);
+                return self.close_unjudged(turn, why, size);
             }
             ending = answer.ending.or(ending);
             succeeded.push(answer.outcome.is_ok());
@@ -216,23 +223,35 @@ impl Turns {
         {
             return self.window_call(turn, tool, arguments);
         }
-        if tool.capability() == Some(CapabilityId::Subagents) {
+        if let Some(CapabilityId::Subagents | CapabilityId::Exec | CapabilityId::Fork) =
+            tool.capability()
+        {
             return self.delegate(turn, tool, arguments).await;
+        }
+        if tool == ToolName::TransitionState {
+            return self.transition(arguments);
         }
         if is_of_a_module(tool) {
             return self.call_module(tool, arguments).await;
         }
         match tools::parse(tool, arguments) {
             Err(failure) => Answer::failed(failure),
-            Ok(Call::Shell(command)) => Answer::of_command(self.start_command(command).await),
+            Ok(Call::Shell(command)) => self.run_command(turn, command).await,
+            Ok(call @ (Call::WriteFile(_) | Call::EditFile(_))) => {
+                self.write_file(turn, call).await
+            }
             Ok(call) => self.run_file_call(call).await,
         }
     }
 
-    fn start_command(&self, command: tools::Shell) -> impl Future<Output = shell::Outcome> + use<> {
+    pub(super) fn start_command(
+        &self,
+        command: tools::Shell,
+    ) -> impl Future<Output = shell::Outcome> + use<> {
         let mut stop = self.stop.clone();
         let request = shell::Request {
             command: command.command.into(),
+            script: None,
             place: self.place(),
             timeout: command.timeout,
             time_left: self.shared.clock.left(),
@@ -242,7 +261,7 @@ impl Turns {
         self.shared.runner.run(request, stop)
     }
 
-    async fn run_file_call(&mut self, call: Call) -> Answer {
+    pub(super) async fn run_file_call(&mut self, call: Call) -> Answer {
         let place = self.place();
         let policy = FilePolicy {
             picture_room: REQUEST_PICTURES.saturating_sub(self.window.picture_bytes()),
@@ -284,6 +303,15 @@ impl Turns {
         }
     }
 
+    /// The command's event, and its entry in the journal.
+    pub(super) fn record_command(&self, turn: u32, command: &shell::Record) {
+        let event = command_event("tool", command, &self.shared.mask);
+        self.keep(Entry::from(&event));
+        self.links
+            .voice
+            .say_in_turn(turn, Event::Shell(Box::new(event)));
+    }
+
     /// The command's event, the result's event, the journal's entries, and the window's item.
     async fn record_answer(
         &mut self,
@@ -294,29 +322,7 @@ impl Turns {
     ) {
         let mask = &self.shared.mask;
         if let Some(command) = &answer.shell {
-            let event = Shell {
-                origin: "tool",
-                command: Arc::clone(&command.command),
-                cwd: command.cwd.clone(),
-                exit_code: command.exit_code,
-                stdout: mask.apply(&command.stdout).into_owned(),
-                stderr: mask.apply(&command.stderr).into_owned(),
-                stdout_dropped: command.stdout_dropped,
-                stderr_dropped: command.stderr_dropped,
-            };
-            self.keep(Entry::Shell {
-                origin: event.origin,
-                command: Arc::clone(&event.command),
-                cwd: event.cwd.clone(),
-                exit_code: event.exit_code,
-                stdout: event.stdout.as_str().into(),
-                stderr: event.stderr.as_str().into(),
-                stdout_dropped: event.stdout_dropped,
-                stderr_dropped: event.stderr_dropped,
-            });
-            self.links
-                .voice
-                .say_in_turn(turn, Event::Shell(Box::new(event)));
+            self.record_command(turn, command);
         }
         let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
             Ok(done) => (mask.apply(&done.text).into_owned(), None, &done.images),

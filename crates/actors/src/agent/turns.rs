@@ -2,43 +2,36 @@
 //!
 //! What a reply's work is depends on the execution mode; here it is [`tool_turn`](super::tool_turn)
 //! alone. Everything else of a turn is the same for every mode: the order of its events, what is
-//! judged, what ends it.
+//! judged, what ends it. How an incarnation comes to its first turn is in [`opening`](super::opening).
 //!
-//! Always true: one outcome per judged model call, recorded before the next boundary is asked; the
-//! three figures of a turn's timing sum exactly to the turn.
+//! Always true: one outcome per judged model call, recorded before the next boundary is asked.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, AutoloadSection, PromptError};
-use context::window::{Cursor, NewItem, Retention, Window};
+use context::window::{Cursor, Window};
 use provider::call::LoopAborts;
 use provider::request::Shape;
-use record::event::{
-    AgentModules, AgentSpawned, AgentState, AgentStatus, Event, LogLevel, Origin, TurnOutcome,
-    TurnTiming,
-};
+use record::event::{Event, LogLevel, TurnOutcome};
 use record::journal::AgentRow;
-use tokio::time::Instant;
-use vocab::band::Band;
-use vocab::message::Message;
 use vocab::outcome::{Breach, EndStatus, ErrorType, TurnVerdict};
 use vocab::rewrite::Rewrite;
-use vocab::tools::ToolName;
 
 use super::holdings::Held;
+use super::outfits::Outfit;
 use super::seat::Seat;
+use super::succession::Declared;
 use super::surface::{self, Surface};
+use super::turn_clock::TurnClock;
 use super::upkeep::Upkeep;
 use super::{AgentSpec, Ending, Links, LoopEnd, under_latch};
-use crate::clock::millis;
 use crate::delegation::Letter;
-use crate::messages::{Acquire, Boundary, Leave, RecordTurn, Room};
+use crate::messages::{Boundary, Leave, RecordTurn, Room};
 use crate::panics;
 use crate::provider_client::CallSettings;
-use crate::scheduler::{Class, Slot};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopWatch};
+use crate::succession::Arrival;
 use crate::supervisor::{Holdings, Verdict};
 
 /// An agent at work: everything its loop holds exclusively.
@@ -47,6 +40,8 @@ pub(crate) struct Turns {
     pub(super) shared: Arc<Shared>,
     pub(super) links: Links,
     pub(super) stop: StopWatch,
+    /// What it is given like others.
+    pub(super) outfit: Arc<Outfit>,
     pub(super) surface: Surface,
     pub(super) window: Window,
     pub(super) held: Held,
@@ -72,52 +67,18 @@ pub(crate) struct Turns {
     pub(super) seat: Seat,
     /// What was written to it and does not stand in the window yet.
     pub(super) letters: Vec<Letter>,
+    /// What its turn declared, to be carried out as it closes.
+    pub(super) declared: Declared,
+    /// Of whom it comes, until it has opened.
+    pub(super) arrival: Option<Arrival>,
 }
 
-/// One turn's clock: start, dispatch, answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TurnClock {
-    begun: Instant,
-    dispatched: Option<Instant>,
-    request_ms: u64,
-}
-
-impl TurnClock {
-    pub(super) fn start() -> Self {
-        Self {
-            begun: Instant::now(),
-            dispatched: None,
-            request_ms: 0,
-        }
-    }
-
-    pub(super) fn dispatched(&mut self) {
-        self.dispatched = Some(Instant::now());
-    }
-
-    /// Notes the answer and returns the call's duration.
-    pub(super) fn answered(&mut self) -> u64 {
-        self.request_ms = self.dispatched.map_or(0, |at| millis(at.elapsed()));
-        self.request_ms
-    }
-
-    /// The three phases; what a turn did not reach is 0.
-    fn timing(self) -> TurnTiming {
-        let total = millis(self.begun.elapsed());
-        let Some(dispatched) = self.dispatched else {
-            return TurnTiming {
-                prompt_ms: total,
-                request_ms: 0,
-                response_ms: 0,
-            };
-        };
-        let prompt_ms = millis(dispatched.duration_since(self.begun));
-        TurnTiming {
-            prompt_ms,
-            request_ms: self.request_ms,
-            response_ms: total.saturating_sub(prompt_ms + self.request_ms),
-        }
-    }
+/// How the life of an incarnation ended.
+pub(super) enum Life {
+    /// Its loop ended, and its lineage with it.
+    Over(LoopEnd),
+    /// Another goes on in its place.
+    HandedOn,
 }
 
 /// Replies discarded as loops, and their size.
@@ -151,21 +112,15 @@ impl Turns {
         links: Links,
         stop: StopWatch,
         seat: Seat,
+        arrival: Option<Arrival>,
     ) -> Self {
-        let targets = shared.launch.targets(&spec.profile);
-        let mut offered = surface::granted(&spec.profile, &holdings.roster, &targets);
-        let held = Held::open(&spec, &shared, holdings, &offered);
-        offered.retain(|(tool, _)| *tool != ToolName::ReadSkill || held.has_skills());
-        let surface = Surface::resolve(
-            &spec.profile,
-            spec.role,
-            shared.shows_images(&spec.profile.model_id),
-            offered,
-        );
+        let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
             spec.window_limit,
-            surface.toolset.json.get(),
+            surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
@@ -174,6 +129,7 @@ impl Turns {
             shared,
             links,
             stop,
+            outfit,
             surface,
             window,
             held,
@@ -188,130 +144,39 @@ impl Turns {
             framed: Cursor::default(),
             seat,
             letters: Vec::new(),
+            declared: Declared::default(),
+            arrival,
         }
     }
 
     /// Lives the whole life of the incarnation.
-    pub(super) async fn live(mut self) -> LoopEnd {
-        self.announce();
-        if let ControlFlow::Break(end) = self.tell_holdings().await {
-            return end;
-        }
-        if let Some(end) = self.cannot_compact() {
-            return end;
-        }
-        if let Err(error) = self.open_window() {
-            return LoopEnd {
-                error: Some(format!("the system prompt does not render: {error}")),
-                ..LoopEnd::of(EndStatus::InternalError)
-            };
-        }
-        if let ControlFlow::Break(end) = self.open_files().await {
-            return end;
-        }
-        if let ControlFlow::Break(end) = self.refresh_blocks(0).await {
-            return end;
-        }
-        let slot = self.queue(Class::Start);
-        self.sit_down(slot).await;
-        let end = loop {
-            match self.turn().await {
-                ControlFlow::Continue(()) => {}
-                ControlFlow::Break(end) => break end,
-            }
+    pub(super) async fn live(mut self) -> Life {
+        let end = match self.open().await {
+            ControlFlow::Break(end) => end,
+            ControlFlow::Continue(()) => match self.turn_after_turn().await {
+                Life::Over(end) => end,
+                handed_on @ Life::HandedOn => return handed_on,
+            },
         };
-        LoopEnd {
+        self.leave_desk(&end);
+        Life::Over(LoopEnd {
             status: under_latch(end.status, self.stop.cause()),
             ..end
-        }
+        })
     }
 
-    /// The events an incarnation opens with (06 §1, rule 2).
-    fn announce(&mut self) {
-        let spec = &self.spec;
-        let voice = &self.links.voice;
-        voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
-            brief: Arc::clone(&spec.brief),
-            cwd: spec.cwd.display().to_string(),
-            parent_id: match &spec.origin {
-                Origin::Root => None,
-                Origin::Spawn { parent, .. } => Some(parent.clone()),
-            },
-            profile_id: spec.profile.slug.clone(),
-            profile_name: spec.profile.name.clone(),
-            origin: spec.origin.clone(),
-            agent_kind: spec.kind,
-            depth: spec.depth,
-            model_id: spec.profile.model_id.clone(),
-            window_limit: spec.window_limit,
-        })));
-        voice.say(Event::AgentModules(AgentModules {
-            modules: self
-                .held
-                .roster
-                .iter()
-                .map(super::records::module_row)
-                .collect(),
-        }));
-        voice.say(Event::AgentSurface(self.surface.event()));
-        voice
-            .telemetry
-            .tell(crate::messages::KeepAgent(journal_row(spec, None)));
-    }
-
-    /// The system slot and the task: turn 0.
-    fn open_window(&mut self) -> Result<(), PromptError> {
-        let profile = &self.spec.profile;
-        let mut context = self.surface.prompt_context(&self.spec);
-        context.subagents = self.surface.subagents(&self.shared.launch.targets(profile));
-        let tools = &self.surface.tools;
-        self.held
-            .describe(&mut context, profile, &self.shared.launch, tools);
-        let opens = !self.shared.launch.spec_files.is_empty();
-        let autoload = profile.autoload().filter(|_| opens);
-        context.autoload = autoload.map(|policy| AutoloadSection {
-            locked: policy.locked,
-        });
-        let system = prompts::system(
-            &context,
-            profile.custom_instructions.as_deref(),
-            profile.system_prompt.as_deref(),
-        )?;
-        self.window.set_system(system);
-        let text = Arc::clone(&self.spec.brief);
-        let task = NewItem::new(
-            Band::UserPrompt,
-            0,
-            Message::User {
-                text,
-                images: Vec::new(),
-            },
-        );
-        self.window.push(NewItem {
-            retention: Retention::Pinned,
-            ..task
-        });
-        Ok(())
-    }
-
-    /// Takes a place in the queue for a slot.
-    pub(super) fn queue(&self, class: Class) -> Slot {
-        let ask = Acquire {
-            agent: self.spec.id.clone(),
-            class,
-            key: None,
-        };
-        Slot::ask(&self.links.scheduler, ask)
-    }
-
-    /// Waits for the slot it queues for. Where the run stops first it has none, works no more, and
-    /// its next boundary ends it.
-    pub(super) async fn sit_down(&mut self, slot: Slot) {
-        let voice = &self.links.voice;
-        voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Queued)));
-        if let Some(permit) = slot.granted().await {
-            self.seat.take(permit);
-            voice.say(Event::AgentStatus(AgentStatus::of(AgentState::Running)));
+    async fn turn_after_turn(&mut self) -> Life {
+        loop {
+            if let ControlFlow::Break(end) = self.turn().await {
+                self.tell_undone();
+                return Life::Over(end);
+            }
+            // The turn has told all of itself: nothing stands between it and whoever goes on.
+            if let Some(successor) = self.declared.succession.take()
+                && let ControlFlow::Break(life) = self.hand_on(successor).await
+            {
+                return life;
+            }
         }
     }
 
@@ -480,7 +345,7 @@ impl Turns {
     }
 
     /// The number of the turn being made.
-    fn turn_number(&self) -> u32 {
+    pub(super) fn turn_number(&self) -> u32 {
         u32::try_from(self.answered + 1).unwrap_or(u32::MAX)
     }
 }

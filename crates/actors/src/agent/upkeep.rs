@@ -9,6 +9,8 @@ use vocab::capability::CapabilityId;
 use vocab::failure::Failure;
 use vocab::tools::ToolName;
 
+use crate::hooks::Told;
+
 /// See the module. Each part is `None` where its capability is off.
 #[derive(Debug, Default)]
 pub(super) struct Upkeep {
@@ -24,6 +26,8 @@ pub(super) struct Upkeep {
     pub(super) repetition: Option<Repetition>,
     /// Repetitions of this turn that the model is to be told of.
     pub(super) repeated: Vec<Repeated>,
+    /// What hooks said beside this turn's calls, for when all of those are answered.
+    pub(super) told: Vec<Told>,
     /// Whether the operator was told that what is pinned fills the window.
     pub(super) warned_pinned: bool,
 }

@@ -12,6 +12,16 @@ pub(crate) fn spawned(id: &AgentId, agent: &Slug) -> String {
     format!("`{id}` ({agent}) started; it works by itself from here")
 }
 
+/// A copy is promised.
+pub(crate) fn forked(id: &AgentId) -> String {
+    format!("`{id}` will start as a copy of you when this turn ends; wait for it from the next on")
+}
+
+/// A succession stands.
+pub(crate) fn becoming(agent: &Slug) -> String {
+    format!("you become `{agent}` when this turn ends")
+}
+
 /// A message was accepted.
 pub(crate) fn delivered(id: &AgentId) -> String {
     format!("`{id}` finds the message before its next turn")
@@ -49,6 +59,12 @@ fn listed(ids: &[AgentId]) -> String {
     ids.join(", ")
 }
 
+/// A number of things, in words.
+fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
 /// Whom its caller may name.
 fn known(children: &[AgentId]) -> String {
     if children.is_empty() {
@@ -64,13 +80,17 @@ impl From<SpawnRefusal> for Failure {
             SpawnRefusal::Depth { max } => Self::new(
                 FailureClass::LimitExceeded,
                 format!(
-                    "agents are started {max} levels below the first at most, and you are on the \
-                     last; do the work yourself"
+                    "agents are started {} below the first at most, and you are on the last; do \
+                     the work yourself",
+                    counted(max, "level")
                 ),
             ),
             SpawnRefusal::Agents { max } => Self::new(
                 FailureClass::LimitExceeded,
-                format!("this run starts {max} agents at most, and has; do the work yourself"),
+                format!(
+                    "this run starts {} at most, and has; do the work yourself",
+                    counted(max, "agent")
+                ),
             ),
             SpawnRefusal::Stopping => Self::new(
                 FailureClass::Refused,
@@ -92,6 +112,18 @@ impl From<WaitRefusal> for Failure {
                 if ids.len() == 1 { "is" } else { "are" },
                 known(&children)
             )),
+            WaitRefusal::NotYet { ids } => Self::new(
+                FailureClass::Refused,
+                format!(
+                    "{} {} when this turn ends; wait from the next on",
+                    listed(&ids),
+                    if ids.len() == 1 {
+                        "is a copy of you that starts"
+                    } else {
+                        "are copies of you that start"
+                    },
+                ),
+            ),
             WaitRefusal::Stopping => Self::new(
                 FailureClass::Refused,
                 "the run is stopping; nobody is waited for",
@@ -107,6 +139,10 @@ impl From<MessageRefusal> for Failure {
                 "`{id}` is no agent you started; {}",
                 known(&children)
             )),
+            MessageRefusal::NotYet { id } => Self::new(
+                FailureClass::Refused,
+                format!("`{id}` is a copy of you that starts when this turn ends"),
+            ),
             MessageRefusal::Ended { id, status } => Self::new(
                 FailureClass::Refused,
                 format!("`{id}` has ended, {status}; it reads no more"),
@@ -155,6 +191,10 @@ mod tests {
         let failure = Failure::from(SpawnRefusal::Depth { max: 2 });
         assert_eq!(failure.class, FailureClass::LimitExceeded);
         assert!(failure.message.contains("2 levels"), "{failure}");
+        let failure = Failure::from(SpawnRefusal::Depth { max: 1 });
+        assert!(failure.message.contains("1 level below"), "{failure}");
+        let failure = Failure::from(SpawnRefusal::Agents { max: 1 });
+        assert!(failure.message.contains("1 agent at most"), "{failure}");
         let failure = Failure::from(WaitRefusal::NoChild {
             ids: vec!["agent-9".into()],
             children: vec!["agent-1".into(), "agent-2".into()],

@@ -27,6 +27,18 @@ pub(crate) enum DelegationCall {
         /// Not blank.
         message: String,
     },
+    /// `exec`
+    Exec {
+        /// A profile of the caller's roster.
+        agent: Slug,
+        /// What it is left to do, where anything is said.
+        prompt: Option<String>,
+    },
+    /// `fork`
+    Fork {
+        /// What the copy is to do, not blank.
+        prompt: String,
+    },
 }
 
 /// Reads a call. `roster` are the profiles its caller may put to work, in order.
@@ -40,13 +52,7 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
             let agent = members.filled("agent");
             let prompt = members.filled("prompt");
-            if !agent.is_empty() && roster.iter().all(|slug| slug.as_str() != agent) {
-                let known: Vec<_> = roster.iter().map(|slug| format!("`{slug}`")).collect();
-                members.fault(format!(
-                    "`agent` is `{agent}`; expected one of {}",
-                    known.join(", ")
-                ));
-            }
+            listed(&agent, roster, &mut members);
             members.finish(tool)?;
             let agent = agent.into();
             Ok(DelegationCall::Spawn { agent, prompt })
@@ -71,10 +77,38 @@ pub(crate) fn parse(
             let id = id.trim().into();
             Ok(DelegationCall::Message { id, message })
         }
+        ToolName::Exec => {
+            let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
+            let agent = members.filled("agent");
+            let prompt = members.optional_text("prompt");
+            listed(&agent, roster, &mut members);
+            members.finish(tool)?;
+            let agent = agent.into();
+            // A blank note says nothing.
+            let prompt = prompt.filter(|prompt| !prompt.trim().is_empty());
+            Ok(DelegationCall::Exec { agent, prompt })
+        }
+        ToolName::Fork => {
+            let mut members = Arguments::read(arguments, &["prompt"])?;
+            let prompt = members.filled("prompt");
+            members.finish(tool)?;
+            Ok(DelegationCall::Fork { prompt })
+        }
         other => Err(Failure::new(
             FailureClass::Unavailable,
             format!("`{other}` concerns no other agent"),
         )),
+    }
+}
+
+/// Whether a profile stands on the roster; those that do are named where it does not.
+fn listed(agent: &str, roster: &[&Slug], members: &mut Arguments) {
+    if !agent.is_empty() && roster.iter().all(|slug| slug.as_str() != agent) {
+        let known: Vec<_> = roster.iter().map(|slug| format!("`{slug}`")).collect();
+        members.fault(format!(
+            "`agent` is `{agent}`; expected one of {}",
+            known.join(", ")
+        ));
     }
 }
 
@@ -106,6 +140,29 @@ mod tests {
         let agent = "scout".into();
         let prompt = " as it is ".to_owned();
         assert_eq!(spawned, DelegationCall::Spawn { agent, prompt });
+    }
+
+    #[test]
+    fn who_is_to_come_next_stands_on_the_roster_and_may_be_left_without_a_note() {
+        let exec = ToolName::Exec;
+        let message = refusal(exec, r#"{"agent":"baker"}"#);
+        assert!(
+            message.contains("`baker`; expected one of `scout`, `mason`"),
+            "{message}"
+        );
+        assert!(refusal(exec, r#"{"prompt":"x"}"#).contains("agent"));
+        for (arguments, prompt) in [
+            (r#"{"agent":"mason"}"#, None),
+            (r#"{"agent":"mason","prompt":" "}"#, None),
+            (r#"{"agent":"mason","prompt":null}"#, None),
+            (r#"{"agent":"mason","prompt":" go on "}"#, Some(" go on ")),
+        ] {
+            let agent = "mason".into();
+            let prompt = prompt.map(str::to_owned);
+            let expected = DelegationCall::Exec { agent, prompt };
+            assert_eq!(read(exec, arguments).unwrap(), expected, "{arguments}");
+        }
+        assert!(refusal(ToolName::Fork, r#"{"prompt":"\n"}"#).contains("prompt"));
     }
 
     #[test]

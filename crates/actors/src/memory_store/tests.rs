@@ -20,12 +20,17 @@ struct Stage {
 impl Stage {
     fn set(strategy: MemoryStrategy) -> Self {
         let (mailbox, supervisor) = Supervisor::open(None);
-        let policy = MemoryPolicy {
+        let policy = memories::MemoryPolicy {
             strategy,
             limits: MemoryLimits::default(),
         };
         Self {
-            store: MemoryStore::start("memories-0", policy, &supervisor, None),
+            store: MemoryStore::start(
+                "memories-0",
+                memories::MemoryStore::new(policy),
+                &supervisor,
+                None,
+            ),
             _supervisor: mailbox,
         }
     }

@@ -3,6 +3,7 @@
 //! A permit is a move-only value whose drop gives the slot back, so that a dead agent, a
 //! suspended one and one that ended all release it the same way.
 
+mod exchange;
 mod pool;
 
 use std::collections::HashMap;
@@ -11,13 +12,14 @@ use std::pin::Pin;
 
 use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use tokio::sync::oneshot;
-use vocab::ids::AgentId;
+use vocab::ids::{AgentId, Slug};
 
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
-use crate::messages::{Acquire, Forget, RaiseDefect, Release, RunStopping, Stopping};
+use crate::messages::{Acquire, Forget, RaiseDefect, Release, RunStopping, Stopping, SwapKey};
 use crate::panics::{self, DeathWatch};
 use crate::supervisor::Supervisor;
+pub(crate) use exchange::{Exchange, exchange};
 pub use pool::Class;
 use pool::{Effect, Event, Pool, Ticket};
 
@@ -25,6 +27,7 @@ use pool::{Effect, Event, Pool, Ticket};
 #[derive(Debug)]
 pub struct Permit {
     ticket: Ticket,
+    key: Option<Slug>,
     scheduler: Link<Scheduler>,
 }
 
@@ -60,11 +63,18 @@ impl fmt::Debug for Slot {
     }
 }
 
+/// One that waits for a slot.
+#[derive(Debug)]
+struct Waiter {
+    key: Option<Slug>,
+    reply: oneshot::Sender<Result<Permit, Stopping>>,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Scheduler {
     pool: Pool,
-    waiters: HashMap<AgentId, oneshot::Sender<Result<Permit, Stopping>>>,
+    waiters: HashMap<AgentId, Waiter>,
     stopping: bool,
     own: Link<Self>,
     _death: DeathWatch,
@@ -97,17 +107,31 @@ impl Scheduler {
         link
     }
 
-    fn step(&mut self, event: Event) {
-        for Effect::Grant(agent, ticket) in self.pool.step(event) {
-            let permit = Permit {
-                ticket,
-                scheduler: self.own.clone(),
-            };
-            if let Some(waiter) = self.waiters.remove(&agent) {
-                // The asker may have died while queued: the unsent permit drops here and its
-                // release comes back as a message.
-                waiter.send(Ok(permit)).ok();
+    /// Tells the pool, and gives slots to whoever it grants them. Whether a swap was carried out.
+    fn step(&mut self, event: Event) -> bool {
+        let mut swapped = false;
+        for effect in self.pool.step(event) {
+            match effect {
+                Effect::Grant(agent, ticket) => self.grant(&agent, ticket),
+                Effect::Swapped(_) => swapped = true,
+                Effect::Contended(_) => {}
             }
+        }
+        swapped
+    }
+
+    fn grant(&mut self, agent: &AgentId, ticket: Ticket) {
+        let waiter = self.waiters.remove(agent);
+        let (key, reply) = waiter.map_or((None, None), |it| (it.key, Some(it.reply)));
+        let permit = Permit {
+            ticket,
+            key,
+            scheduler: self.own.clone(),
+        };
+        if let Some(reply) = reply {
+            // The asker may have died while queued: the unsent permit drops here and its
+            // release comes back as a message.
+            reply.send(Ok(permit)).ok();
         }
     }
 }
@@ -122,7 +146,7 @@ impl Named for Scheduler {
     }
 }
 
-routes!(Scheduler: Acquire, Release, Forget, RunStopping);
+routes!(Scheduler: Acquire, SwapKey, Release, Forget, RunStopping);
 
 impl Receive<Acquire> for Scheduler {
     type Reply = ResponseFuture<Result<Permit, Stopping>>;
@@ -133,10 +157,28 @@ impl Receive<Acquire> for Scheduler {
             return Box::pin(async { Err(Stopping) });
         }
         let (reply, answer) = oneshot::channel();
-        self.waiters.insert(message.agent.clone(), reply);
         let Acquire { agent, class, key } = message;
+        let waiter = Waiter {
+            key: key.clone(),
+            reply,
+        };
+        self.waiters.insert(agent.clone(), waiter);
         self.step(Event::Acquire(agent, class, key));
         Box::pin(async { answer.await.unwrap_or(Err(Stopping)) })
+    }
+}
+
+impl Receive<SwapKey> for Scheduler {
+    type Reply = Option<Permit>;
+
+    fn receive(&mut self, message: SwapKey, _: &mut Context<Self>) -> Self::Reply {
+        let SwapKey { mut permit, key } = message;
+        let swapped = self.step(Event::Swap(permit.ticket, key.clone()));
+        // One that was given up drops here: the pool knows its ticket no more.
+        swapped.then(|| {
+            permit.key = key;
+            permit
+        })
     }
 }
 
@@ -144,6 +186,7 @@ impl Receive<Release> for Scheduler {
     type Reply = ();
 
     fn receive(&mut self, Release { ticket }: Release, _: &mut Context<Self>) {
+        panics::trip("scheduler_release");
         self.step(Event::Release(ticket));
     }
 }
@@ -165,7 +208,7 @@ impl Receive<RunStopping> for Scheduler {
         for (agent, waiter) in self.waiters.drain() {
             self.pool.step(Event::Forget(agent));
             // As above: the asker may be gone.
-            waiter.send(Err(Stopping)).ok();
+            waiter.reply.send(Err(Stopping)).ok();
         }
     }
 }

@@ -16,14 +16,15 @@ use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
 
 use super::lineages::{Departure, Wait};
-use super::{MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
+use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
 use crate::agent::{self, Agent, AgentSpec, LoopEnd};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
+use crate::machine;
 use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
 use crate::scheduler::{Class, Slot};
 use crate::shared::working_window;
-use crate::telemetry::Voice;
+use crate::succession::Arrival;
 
 /// Without `maxAgents`, the operator is told each time as many more agents have been started.
 const TOLD_EACH: u64 = 100;
@@ -40,10 +41,24 @@ impl Supervisor {
     ) -> Result<(), StrategyClash> {
         let (own, tap) = (&self.own, self.tap.as_ref());
         let holdings = self.stores.open(&spec.id, &spec.profile, start, own, tap)?;
-        let memories = memories_row(&holdings.roster);
+        let began = Began::of(start);
+        self.stand_up(spec, began, holdings, None);
+        Ok(())
+    }
+
+    /// Starts an agent on what it holds, and of whom it comes where it comes of one.
+    pub(super) fn stand_up(
+        &mut self,
+        spec: AgentSpec,
+        began: Began,
+        holdings: Holdings,
+        arrival: Option<Arrival>,
+    ) {
+        let roster = holdings.roster.clone();
         let link = Agent::start(
             spec.clone(),
             holdings,
+            arrival,
             Arc::clone(&self.shared),
             &self.cast,
             &self.own,
@@ -52,25 +67,26 @@ impl Supervisor {
         let row = Row {
             spec,
             link,
-            memories,
+            roster,
+            began,
         };
         self.registry.insert(row.spec.id.clone(), row);
-        Ok(())
     }
 
     fn spawn(&mut self, ask: &Spawn) -> Result<AgentId, SpawnRefusal> {
         let grant = self.lineages.grant(&ask.agent)?;
         let parent = self.registry.get(&ask.agent);
-        let parent = parent.map(|row| (row.spec.cwd.clone(), row.memories.clone()));
+        let parent = parent.map(|row| (row.spec.cwd.clone(), memories_row(&row.roster)));
         // A parent that is gone asked before it died: nobody is left to work for.
         let (cwd, memories) = parent.ok_or(SpawnRefusal::Stopping)?;
-        let Some(profile) = self.shared.launch.profile(&ask.target) else {
+        let Some(worker) = machine::worker(&self.shared.launch, &ask.target) else {
             let cause = format!("no profile is called `{}`", ask.target);
             self.raise_defect(Some(&ask.agent), None, &cause);
             return Err(SpawnRefusal::Impossible);
         };
         let spec = AgentSpec {
             id: grant.id.clone(),
+            lineage: grant.id.clone(),
             kind: "subagent",
             origin: Origin::Spawn {
                 parent: grant.parent.clone(),
@@ -80,8 +96,9 @@ impl Supervisor {
             brief: Arc::clone(&ask.prompt),
             cwd,
             depth: u32::try_from(grant.depth).unwrap_or(u32::MAX),
-            window_limit: working_window(&self.shared.launch, profile),
-            profile: Arc::new(profile.clone()),
+            window_limit: working_window(&self.shared.launch, &worker.profile),
+            profile: worker.profile,
+            position: worker.position,
         };
         let start = Start {
             started: StartedAs::Subagent,
@@ -93,6 +110,12 @@ impl Supervisor {
             return Err(SpawnRefusal::Impossible);
         }
         self.lineages.spawn(&grant);
+        self.tell_many();
+        Ok(grant.id)
+    }
+
+    /// Tells the operator of the number of agents, now and then.
+    pub(super) fn tell_many(&self) {
         let started = self.lineages.started();
         let bounded = self
             .shared
@@ -108,20 +131,16 @@ impl Supervisor {
                 format!("{started} agents have been started; `maxAgents` would bound them"),
             );
         }
-        Ok(grant.id)
     }
 
     /// An agent's lineage ended: its value is kept, and whoever waited for it last goes on.
     pub(super) fn depart(&mut self, spec: &AgentSpec, end: &LoopEnd) {
         // A wait of its own is answered by nobody any more.
         self.waits.remove(&spec.id);
-        let value = ReturnValue::of(spec.id.clone(), spec.profile.slug.clone(), end);
+        let value = ReturnValue::of(spec.lineage.clone(), spec.profile.slug.clone(), end);
         let Departure { answered, dropped } = self.lineages.end(value);
         for letter in &dropped {
-            let voice = Voice {
-                agent: Some(spec.id.clone()),
-                ..self.voice.clone()
-            };
+            let voice = self.voice.of(&spec.id);
             let text = agent::dropped(letter);
             voice.log(LogLevel::Warn, Some("message_dropped"), text);
         }
@@ -131,10 +150,12 @@ impl Supervisor {
         let Some(over) = self.waits.remove(&waiter) else {
             return;
         };
+        let key = self.registry.get(&waiter);
+        let key = key.and_then(|row| row.spec.profile.slot_key().cloned());
         let acquire = Acquire {
             agent: waiter,
             class: Class::Resume,
-            key: None,
+            key,
         };
         let slot = Slot::ask(&self.cast.scheduler.held_by("supervisor"), acquire);
         // A waiter that died takes no slot: the unread permit gives it back.
@@ -152,8 +173,33 @@ impl Supervisor {
     }
 }
 
+/// How a lineage began: what a module that is not handed over starts as.
+#[derive(Clone, Debug)]
+pub(super) struct Began {
+    pub(super) started: StartedAs,
+    /// The memories of whoever started it.
+    pub(super) spawner: Option<RosterRow>,
+}
+
+impl Began {
+    pub(super) fn of(start: Start<'_>) -> Self {
+        Self {
+            started: start.started,
+            spawner: start.spawner.cloned(),
+        }
+    }
+
+    pub(super) fn start(&self) -> Start<'_> {
+        Start {
+            started: self.started,
+            spawner: self.spawner.as_ref(),
+            board: None,
+        }
+    }
+}
+
 /// Whose memories an agent holds, for those it starts.
-fn memories_row(roster: &[RosterRow]) -> Option<RosterRow> {
+pub(super) fn memories_row(roster: &[RosterRow]) -> Option<RosterRow> {
     let row = roster.iter().find(|row| row.kind == ModuleKind::Memories);
     row.cloned()
 }

@@ -9,8 +9,11 @@
 
 mod ceilings;
 mod delegating;
+mod desks;
+mod hooks;
 mod lineages;
 mod stores;
+mod succeeding;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,8 +34,9 @@ use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, DeadlineMet, Deliver, Ended, Forget, Join, Keep, Leave,
-    RaiseDefect, RecordTurn, RunEnd, RunStopping, Spawn,
+    AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, FindDesk, Forget,
+    Join, Keep, Leave, LeaveDesk, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunHook,
+    RunStopping, Spawn, Succeed,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -42,7 +46,8 @@ use crate::stop::StopCause;
 use crate::telemetry::{Telemetry, Voice};
 pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
-use delegating::Waits;
+use delegating::{Began, Waits};
+use desks::Desks;
 use lineages::Lineages;
 pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
@@ -64,6 +69,8 @@ pub struct Supervisor {
     ceilings: Ceilings,
     latches: Latches,
     defect: Option<String>,
+    /// What the first hook that judged nothing failed of, once one has.
+    hook_failed: Option<String>,
     mismatch: bool,
     any_breach: bool,
     /// How the root ended, once it has.
@@ -74,6 +81,7 @@ pub struct Supervisor {
     lineages: Lineages,
     waits: Waits,
     stores: Stores,
+    desks: Desks,
     root: AgentSpec,
     run_ended: Option<oneshot::Sender<RunEnd>>,
     shared: Arc<Shared>,
@@ -88,8 +96,10 @@ pub struct Supervisor {
 struct Row {
     spec: AgentSpec,
     link: Link<Agent>,
-    /// Whose memories it holds.
-    memories: Option<RosterRow>,
+    /// The modules it holds.
+    roster: Vec<RosterRow>,
+    /// How its lineage began.
+    began: Began,
 }
 
 /// What a supervisor is made of.
@@ -126,6 +136,7 @@ impl Supervisor {
             ceilings: Ceilings::new(setup.limits),
             latches: Latches::default(),
             defect: None,
+            hook_failed: None,
             mismatch: false,
             any_breach: false,
             root_end: None,
@@ -138,6 +149,7 @@ impl Supervisor {
             ),
             waits: Waits::new(),
             stores: Stores::default(),
+            desks: Desks::default(),
             root: setup.root,
             run_ended: None,
             shared: setup.shared,
@@ -174,20 +186,30 @@ impl Supervisor {
         }
     }
 
+    fn panicked(&mut self, agent: &AgentId, end: &LoopEnd) {
+        let text = end.error.clone().unwrap_or_default();
+        self.raise_defect(Some(agent), None, &format!("panicked: {text}"));
+    }
+
     /// What ends an agent and makes the run's result void: its other agents stop as on a cancel
     /// (03 §8; 01 §6.2).
-    fn wind_down_after(&mut self, agent: &AgentId, end: &LoopEnd) {
+    fn wind_down_after(&mut self, agent: &AgentSpec, end: &LoopEnd) {
         let void = [
             EndStatus::ModelError,
             EndStatus::AuthError,
             EndStatus::CompactionFailed,
-            EndStatus::HookError,
         ];
-        let failed = *agent == self.root.id && void.contains(&end.status);
-        let (code, why) = match (end.mismatch, failed) {
-            (true, _) => ("provider_mismatch", "another provider answered"),
-            (_, true) => ("root_failed", "the first agent failed"),
-            (false, false) => return,
+        let failed = agent.lineage == self.root.id && void.contains(&end.status);
+        let unjudged = end.status == EndStatus::HookError;
+        if unjudged {
+            let why = end.error.clone().unwrap_or_default();
+            self.hook_failed.get_or_insert(why);
+        }
+        let (code, why) = match (end.mismatch, unjudged, failed) {
+            (true, _, _) => ("provider_mismatch", "another provider answered"),
+            (_, true, _) => ("hook_failed", "a hook judged nothing"),
+            (_, _, true) => ("root_failed", "the first agent failed"),
+            (false, false, false) => return,
         };
         if self.registry.is_empty() || self.latches.canceled {
             return;
@@ -196,6 +218,19 @@ impl Supervisor {
         let text = format!("{why}: the other agents stop");
         self.voice.log(LogLevel::Warn, Some(code), text);
         self.broadcast(StopCause::Canceled);
+    }
+
+    /// Whatever is kept of an agent elsewhere, now that it is gone.
+    fn forget(&mut self, agent: &AgentId) {
+        let forget = Forget {
+            agent: agent.clone(),
+        };
+        for client in self.cast.clients.values() {
+            client.held_by("supervisor").tell(forget.clone());
+        }
+        self.cast.scheduler.held_by("supervisor").tell(forget);
+        self.stores.forget(agent);
+        self.ceilings.forget(agent);
     }
 
     /// Net 3: an agent whose mailbox is closed and whose end nobody reported is gone. What it
@@ -224,12 +259,13 @@ impl Supervisor {
         let Some(run_ended) = self.run_ended.take() else {
             return;
         };
-        let status = if self.latches.defect {
-            EndStatus::InternalError
-        } else {
-            root.status
+        let status = match &self.hook_failed {
+            _ if self.latches.defect => EndStatus::InternalError,
+            Some(_) => EndStatus::HookError,
+            None => root.status,
         };
-        let error = self.defect.clone().or(root.error);
+        let error = self.defect.clone();
+        let error = error.or_else(|| self.hook_failed.clone()).or(root.error);
         // The run is gone only where its own task died; then nobody is left to tell.
         run_ended
             .send(RunEnd {
@@ -263,8 +299,8 @@ impl Named for Supervisor {
 }
 
 routes!(
-    Supervisor: Begin, Boundary, Spawn, Join, Deliver, RecordTurn, AddCost, RaiseDefect, Ended,
-    Cancel, DeadlineMet
+    Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RunHook, RecordTurn,
+    AddCost, RaiseDefect, LeaveDesk, FindDesk, Ended, Cancel, DeadlineMet
 );
 
 impl Receive<Begin> for Supervisor {
@@ -287,9 +323,8 @@ impl Receive<Begin> for Supervisor {
             self.broadcast(StopCause::Defect);
         }
         Box::pin(async move {
-            end.await.unwrap_or_else(|_| {
-                RunEnd::unsupervised(format!("the supervisor died: {}", panics::last()))
-            })
+            end.await
+                .unwrap_or_else(|_| RunEnd::unsupervised(panics::supervisor_died()))
         })
     }
 }
@@ -393,6 +428,7 @@ impl Receive<Ended> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, message: Ended, _: &mut Context<Self>) {
+        panics::trip("supervisor_ended");
         let Ended {
             agent,
             end,
@@ -400,35 +436,28 @@ impl Receive<Ended> for Supervisor {
             permit,
         } = message;
         let Some(row) = self.registry.remove(&agent) else {
+            // The end of an agent that handed itself on is told by its successor; a panic of it
+            // behind that is gg's defect all the same.
+            if end.panicked && self.lineages.has_handed_on(&agent) {
+                self.panicked(&agent, &end);
+            }
             return;
         };
         if !told {
-            let voice = Voice {
-                agent: Some(agent.clone()),
-                ..self.voice.clone()
-            };
+            let voice = self.voice.of(&agent);
             end.tell(&row.spec, &voice);
         }
         self.any_breach |= end.breach.is_some();
         self.mismatch |= end.mismatch;
-        let forget = Forget {
-            agent: agent.clone(),
-        };
-        for client in self.cast.clients.values() {
-            client.held_by("supervisor").tell(forget.clone());
-        }
-        self.cast.scheduler.held_by("supervisor").tell(forget);
-        self.stores.forget(&agent);
-        self.ceilings.forget(&agent);
+        self.forget(&agent);
         self.depart(&row.spec, &end);
         // Behind whoever goes on by this end: it stands in the queue by now.
         drop(permit);
         if end.panicked {
-            let text = end.error.clone().unwrap_or_default();
-            self.raise_defect(Some(&agent), None, &format!("panicked: {text}"));
+            self.panicked(&agent, &end);
         }
-        self.wind_down_after(&agent, &end);
-        if agent == self.root.id {
+        self.wind_down_after(&row.spec, &end);
+        if row.spec.lineage == self.root.id {
             self.root_end = Some(end);
         }
         self.settle();

@@ -6,7 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use config::profile::Profile;
-use context::modules::memories::{MemoryPolicy, StartedAs};
+use context::modules::handover::{Handover, HandoverFault, Passage, hand_over};
+use context::modules::memories::{self, MemoryPolicy, StartedAs};
 use context::modules::roster::{MemorySetting, ModuleSet, Start, StrategyClash, open};
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow, StoreIds};
 use vocab::capability::CapabilityId;
@@ -16,7 +17,7 @@ use super::Supervisor;
 use crate::flow::Tap;
 use crate::link::Link;
 use crate::memory_store::MemoryStore;
-use crate::messages::{Attach, Forget};
+use crate::messages::{Attach, Forget, HandOver};
 
 /// What an agent is given as it starts.
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ impl Stores {
         let held = row.and_then(|row| Some((row, row.store.as_deref()?, memory_policy(profile)?)));
         let memories = held.map(|(row, id, policy)| {
             let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
-                link: MemoryStore::start(id, policy, supervisor, tap),
+                link: MemoryStore::start(id, memories::MemoryStore::new(policy), supervisor, tap),
                 holders: BTreeSet::new(),
                 of_profile: row.origin == ModuleOrigin::Profile,
             });
@@ -69,6 +70,72 @@ impl Stores {
             open.link.clone()
         });
         Ok(Holdings { roster, memories })
+    }
+
+    /// The modules of an agent that comes of another. The memories it holds are running and know
+    /// it; the other still holds its own.
+    pub(super) fn hand_over(
+        &mut self,
+        from: (&AgentId, &[RosterRow]),
+        agent: &AgentId,
+        coming: Coming<'_>,
+        supervisor: &Link<Supervisor>,
+        tap: Option<&Tap>,
+    ) -> Result<(Holdings, Handover), HandoverFault> {
+        let Coming {
+            profile,
+            passage,
+            start,
+            notebook,
+        } = coming;
+        let (predecessor, before) = from;
+        let open = |row: &&RosterRow| row.store.as_ref().is_some_and(|id| self.is_open(id));
+        let start = Start {
+            spawner: start.spawner.filter(open),
+            ..start
+        };
+        let set = module_set(profile);
+        let handover = hand_over(&mut self.ids, passage, before, &set, start)?;
+        let roster = handover.roster.clone();
+        let row = roster.iter().find(|row| row.kind == ModuleKind::Memories);
+        let held = row.and_then(|row| Some((row, row.store.as_deref()?, memory_policy(profile)?)));
+        let memories = held.map(|(row, id, policy)| {
+            let stays = handover.of(ModuleKind::Memories);
+            let stays = stays.is_some_and(|row| row.from == row.to);
+            let succeeds = stays && !matches!(passage, Passage::Fork);
+            let open = self.memories.entry(id.to_owned()).or_insert_with(|| Open {
+                link: MemoryStore::start(
+                    id,
+                    notebook.unwrap_or_else(|| memories::MemoryStore::new(policy)),
+                    supervisor,
+                    tap,
+                ),
+                holders: BTreeSet::new(),
+                of_profile: row.origin == ModuleOrigin::Profile,
+            });
+            let link = open.link.held_by("supervisor");
+            if succeeds {
+                open.holders.remove(predecessor);
+                link.tell(HandOver {
+                    from: predecessor.clone(),
+                    to: agent.clone(),
+                    writable: row.writable,
+                    policy,
+                });
+            } else {
+                link.tell(Attach {
+                    agent: agent.clone(),
+                    writable: row.writable,
+                });
+            }
+            open.holders.insert(agent.clone());
+            open.link.clone()
+        });
+        Ok((Holdings { roster, memories }, handover))
+    }
+
+    fn is_open(&self, store: &str) -> bool {
+        self.memories.contains_key(store)
     }
 
     /// An agent is gone: it holds nothing any more.
@@ -83,6 +150,18 @@ impl Stores {
             open.of_profile || !open.holders.is_empty()
         });
     }
+}
+
+/// An agent that comes of another.
+pub(super) struct Coming<'a> {
+    /// Its profile.
+    pub(super) profile: &'a Profile,
+    /// How it comes.
+    pub(super) passage: Passage<'a>,
+    /// How its lineage began.
+    pub(super) start: Start<'a>,
+    /// What a store of its own holds where it is a copy.
+    pub(super) notebook: Option<memories::MemoryStore>,
 }
 
 /// How the run's first agent starts.

@@ -83,11 +83,12 @@ impl Params for FsmParams {
         }
         Self {
             states: states.map(|states| {
-                states
-                    .into_iter()
-                    .filter_map(|(spot, node)| fields.child(spot, node, State::SHAPE))
-                    .map(|state| State::read(&state))
-                    .collect()
+                // One that is none keeps its place, so that the others are named by theirs.
+                let read = |(spot, node)| match fields.child(spot, node, State::SHAPE) {
+                    Some(state) => State::read(&state),
+                    None => State::unreadable(),
+                };
+                states.into_iter().map(read).collect()
             }),
         }
     }
@@ -122,9 +123,22 @@ impl State {
                 .list("transitions", "transitions")
                 .unwrap_or_default()
                 .into_iter()
-                .filter_map(|(spot, node)| fields.child(spot, node, Transition::SHAPE))
-                .map(|transition| Transition::read(&transition))
+                .map(
+                    |(spot, node)| match fields.child(spot, node, Transition::SHAPE) {
+                        Some(transition) => Transition::read(&transition),
+                        None => Transition::unreadable(),
+                    },
+                )
                 .collect(),
+        }
+    }
+
+    /// What stands where no state could be read.
+    fn unreadable() -> Self {
+        Self {
+            name: String::new(),
+            agent: "".into(),
+            transitions: Vec::new(),
         }
     }
 }
@@ -159,6 +173,15 @@ impl Transition {
                 .words("transfer", ModuleKind::ALL, ModuleKind::as_str)
                 .unwrap_or_default(),
             description: fields.text("description").map(str::to_owned),
+        }
+    }
+
+    /// What stands where no transition could be read.
+    const fn unreadable() -> Self {
+        Self {
+            to: String::new(),
+            transfer: Vec::new(),
+            description: None,
         }
     }
 }

@@ -294,6 +294,10 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::AgentManagedContext,
     CapabilityId::AutoloadSpecifications,
     CapabilityId::Subagents,
+    CapabilityId::AgentPersistence,
+    CapabilityId::Exec,
+    CapabilityId::Fork,
+    CapabilityId::Fsm,
 ];
 
 /// Refuses a capability that is on but not built.

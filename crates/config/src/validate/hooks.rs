@@ -28,13 +28,11 @@ fn hook(fields: &Fields<'_>, of_session: bool) -> Option<Hook> {
     if !placed || (has_name && name.is_none()) {
         return None;
     }
-    let hook = Hook {
+    Some(Hook {
         event: event?,
         name,
         action: action?,
-    };
-    fields.report.unavailable(&fields.spot, "leave it out");
-    Some(hook)
+    })
 }
 
 fn is_placed(fields: &Fields<'_>, event: HookEvent, of_session: bool) -> bool {

@@ -176,7 +176,11 @@ impl Draft {
         Some(Profile {
             slug: self.slug?,
             name: self.name?,
-            model_id: self.model_id?,
+            // What should have one and has none was refused.
+            model_id: match self.mode {
+                Mode::Machine => self.model_id.unwrap_or_else(|| ModelId::new("")),
+                Mode::Code | Mode::Tools => self.model_id?,
+            },
             capabilities: self.capabilities,
             tools: self.tools,
             operations: self.operations,

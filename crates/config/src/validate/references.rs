@@ -4,7 +4,7 @@ use vocab::capability::CapabilityId as Id;
 use vocab::tools::ToolName;
 
 use super::machine;
-use super::profile::Draft;
+use super::profile::{Draft, Mode};
 use crate::capability::Capability;
 use crate::capability::board::BoardParams;
 use crate::capability::knowledge::{MemoryScope, MemoryStrategy};
@@ -60,7 +60,8 @@ pub(super) fn declared<'a>(
     found
 }
 
-fn find<'a>(slug: &str, agents: &'a [Draft]) -> Option<&'a Draft> {
+/// The profile a slug names.
+pub(super) fn find<'a>(slug: &str, agents: &'a [Draft]) -> Option<&'a Draft> {
     agents
         .iter()
         .find(|agent| agent.written_slug.as_deref() == Some(slug))
@@ -127,18 +128,24 @@ fn memories(report: &Report, spawner: &Draft, agents: &[Draft]) {
         if !entry.scopes.contains(&RosterScope::Subagent) {
             continue;
         }
-        let child = find(entry.agent_id.as_str(), agents);
-        if let Some(Capability::Memories(theirs)) =
-            child.and_then(|child| child.running(Id::Memories))
-            && theirs.params.scope.is_some_and(MemoryScope::inherits)
-            && let (Some(own), Some(theirs)) = (own.implementation, theirs.implementation)
-            && own != theirs
-        {
+        let (Some(child), Some(own)) = (find(entry.agent_id.as_str(), agents), own.implementation)
+        else {
+            continue;
+        };
+        for (heir, theirs) in machine::heirs(child, own, agents) {
+            let whose = if std::ptr::eq(heir, child) {
+                "whose memories are inherited".to_owned()
+            } else {
+                format!(
+                    "a machine that runs {}, whose memories are inherited",
+                    heir.spot
+                )
+            };
             report.refuse(
                 &spot.key("agentId"),
                 format!(
-                    "is \"{}\", whose memories are inherited and `{theirs}`, while the spawner's \
-                     are `{own}`; expected one strategy",
+                    "is \"{}\", {whose} and `{theirs}`, while the spawner's are `{own}`; \
+                     expected one strategy",
                     entry.agent_id
                 ),
             );
@@ -266,7 +273,12 @@ fn board(report: &Report, agents: &[Draft]) {
             .key("params")
             .key("mergeAgent");
         let merger = declared(report, &spot, slug.as_str(), agents);
-        if merger.is_some_and(|merger| !merger.enabled(Id::Shell)) {
+        if merger.is_some_and(|merger| merger.mode == Mode::Machine) {
+            report.refuse(
+                &spot,
+                format!("is \"{slug}\", a machine; expected an agent that takes turns"),
+            );
+        } else if merger.is_some_and(|merger| !merger.enabled(Id::Shell)) {
             report.refuse(
                 &spot,
                 format!("is \"{slug}\", whose `shell` is off; expected an agent that has it on"),

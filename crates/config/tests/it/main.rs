@@ -4,6 +4,7 @@
 
 mod common;
 mod context;
+mod machines;
 mod properties;
 mod refusals;
 mod schema;

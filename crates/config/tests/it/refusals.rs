@@ -3,7 +3,7 @@
 use config::refusal::report;
 use serde_json::{Value, json};
 
-use crate::common::{EVERYTHING, LIVE, MOCK, SPECIFICATION, refusals};
+use crate::common::{EVERYTHING, FAN_OUT, HOOKED, LIVE, MOCK, SPECIFICATION, refusals};
 
 fn spec() -> Value {
     serde_json::from_str(SPECIFICATION).unwrap()
@@ -29,7 +29,7 @@ fn set(document: &mut Value, pointer: &str, value: Value) {
 
 #[test]
 fn the_example_of_the_specification_and_our_own_pass() {
-    for text in [SPECIFICATION, MOCK, LIVE] {
+    for text in [SPECIFICATION, MOCK, HOOKED, LIVE, FAN_OUT] {
         let checked = config::parse(text).unwrap().check();
         assert_eq!(checked.refusals, []);
         assert_eq!(checked.warnings, [""; 0]);

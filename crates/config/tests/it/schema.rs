@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{EVERYTHING, LIVE, MOCK, SPECIFICATION, refusals, repository};
+use crate::common::{
+    EVERYTHING, FAN_OUT, HOOKED, LIVE, MACHINE, MOCK, SPECIFICATION, refusals, repository,
+};
 use serde_json::{Map, Value, json};
 
 /// The committed copy of the schema. `GG_UPDATE=1 cargo test -p config` rewrites it.
@@ -25,7 +27,7 @@ fn the_committed_schema_is_the_generated_one() {
 fn the_schema_admits_what_the_check_admits() {
     let schema = config::schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for text in [LIVE, MOCK, SPECIFICATION] {
+    for text in [LIVE, MOCK, MACHINE, HOOKED, SPECIFICATION, FAN_OUT] {
         let document: Value = serde_json::from_str(text).unwrap();
         let faults: Vec<_> = validator
             .iter_errors(&document)
@@ -35,13 +37,14 @@ fn the_schema_admits_what_the_check_admits() {
     }
     // What is merely not built is sound to both.
     let mut everything: Value = serde_json::from_str(EVERYTHING).unwrap();
-    // A machine has no model of its own, and types say nothing of what depends on a capability.
-    everything["capabilitySet"]["agents"][3]["modelId"] = json!("mock/test");
     let faults: Vec<_> = validator
         .iter_errors(&everything)
         .map(|e| format!("{} at {}", e, e.instance_path))
         .collect();
     assert_eq!(faults, [""; 0]);
+    // The one profile without a model is a machine.
+    everything["capabilitySet"]["agents"][3]["capabilities"][0]["enabled"] = json!(false);
+    assert_eq!(validator.iter_errors(&everything).count(), 1);
 }
 
 /// An object of a document, and the part of the schema that speaks of it.

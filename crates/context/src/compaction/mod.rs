@@ -245,6 +245,15 @@ impl Compaction {
         }
     }
 
+    /// Judges a turn that declared an ending: only a call of `compact` beside it is applied first
+    /// (R19). One that was asked for and not made stays pending, should the ending not stand.
+    pub fn close_ending(&mut self) -> Close {
+        match self.called.take() {
+            Some(call) => self.satisfied(Answer::Compact(call)),
+            None => Close::Nothing,
+        }
+    }
+
     fn satisfied(&mut self, answer: Answer) -> Close {
         self.pending = false;
         Close::Apply(answer)

@@ -282,3 +282,22 @@ fn a_file_read_anew_is_headed_and_can_be_evicted() {
         "no call was answered, so none is stubbed"
     );
 }
+
+#[test]
+fn beside_an_ending_only_the_call_that_was_made_is_applied() {
+    let mut asked = pending(SelfCompaction);
+    assert_eq!(asked.close_ending(), Close::Nothing);
+    assert!(
+        asked.is_pending(),
+        "an ending that does not stand leaves it due"
+    );
+    asked.register(call("so far"));
+    assert_eq!(
+        asked.close_ending(),
+        Close::Apply(Answer::Compact(call("so far")))
+    );
+    assert!(!asked.is_pending());
+    for strategy in [SelfSummarization, MemoryCompaction] {
+        assert_eq!(pending(strategy).close_ending(), Close::Nothing);
+    }
+}

@@ -9,6 +9,8 @@ use vocab::tools::EndingCall;
 
 use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
+use super::machine::MachineSection;
+use super::succession::{ExecSection, ForkSection};
 
 /// The variables of a system prompt, for gg's template and for an override alike.
 ///
@@ -48,6 +50,12 @@ pub struct SystemContext {
     pub skills: Option<SkillsSection>,
     /// Other agents to put to work, where there are some.
     pub subagents: Option<SubagentsSection>,
+    /// The state of a machine it stands in, where there is a way out of it.
+    pub machine: Option<MachineSection>,
+    /// Copying itself, where it can.
+    pub fork: Option<ForkSection>,
+    /// Becoming another agent, where it can.
+    pub exec: Option<ExecSection>,
 }
 
 impl SystemContext {
@@ -70,6 +78,9 @@ impl SystemContext {
             memories: None,
             skills: None,
             subagents: None,
+            machine: None,
+            fork: None,
+            exec: None,
         }
     }
 }

@@ -9,7 +9,10 @@
 
 mod context;
 mod delegation;
+mod hooks;
 mod knowledge;
+mod machine;
+mod succession;
 mod template;
 mod window;
 
@@ -19,9 +22,15 @@ pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
 pub use delegation::{RosterLine, SubagentsSection, agent_message};
+pub use hooks::{ending_blocked, hook_message};
 pub use knowledge::{
     MemoriesSection, SkillLine, SkillsSection, TasksSection, manual, memories, memory_notice,
     task_list,
+};
+pub use machine::{ExitLine, MachineSection};
+pub use succession::{
+    ChildLine, ExecSection, ForkNote, ForkSection, MachineLine, ModuleLine, SuccessionNote,
+    fork_note, succession_note,
 };
 use template::templates;
 pub use window::{
@@ -102,8 +111,7 @@ pub fn system(
 /// Compiles the system template ahead of its first rendering, which waits for it. For a thread of
 /// its own at the start of a run: compiling takes as long as starting the cast.
 pub fn warm() {
-    // A template that does not compile is met again, and reported, where it is rendered.
-    let _ = SYSTEM_TOOL_CALLING.warm();
+    SYSTEM_TOOL_CALLING.warm();
 }
 
 /// Judges a whole-template override as a launch does: whether it parses. Refused, it is answered
@@ -128,5 +136,7 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(window::ALL)
         .chain(knowledge::ALL)
         .chain(delegation::ALL)
+        .chain(succession::ALL)
+        .chain(hooks::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -1,12 +1,17 @@
 //! One embedded template: compiled when it is first rendered, then kept.
 //!
-//! It is compiled in pieces, each up to the end of an outermost block: the parser looks up the
-//! place of every token from the start of its text, so that the time of one text grows with the
-//! square of its length, and the system prompt's is on the way to the first request.
+//! It is compiled in pieces, cut around its outermost blocks: the parser looks up the place of
+//! every token from the start of its text, so that the time of one text grows with the square of
+//! its length, and the system prompt's is on the way to the first request. A piece that is one
+//! conditional block is compiled when its condition holds for the first time: most runs have most
+//! capabilities off.
 
 use std::sync::OnceLock;
 
-use handlebars::{Context, Handlebars, RenderError, Template, TemplateError, TemplateErrorReason};
+use handlebars::{
+    Context, Handlebars, JsonTruthy, RenderContext, RenderError, Renderable, StringOutput,
+    Template, TemplateError, TemplateErrorReason,
+};
 use serde::Serialize;
 
 use super::PromptError;
@@ -15,7 +20,7 @@ use super::PromptError;
 pub(super) struct Embedded {
     pub(super) name: &'static str,
     pub(super) source: &'static str,
-    compiled: OnceLock<Result<Compiled, PromptError>>,
+    compiled: OnceLock<Compiled<'static>>,
 }
 
 /// Declares the templates of a file, each by its static and its name in `templates/`, and the list
@@ -44,18 +49,23 @@ impl Embedded {
         }
     }
 
-    /// Compiles it, where that has not been done.
-    pub(super) fn warm(&self) -> &Result<Compiled, PromptError> {
-        self.compiled
-            .get_or_init(|| Compiled::new(self.name, pieces(self.source)))
+    /// Compiles what of it every rendering needs, where that has not been done.
+    pub(super) fn warm(&self) {
+        let compiled = self.compiled();
+        for piece in compiled.pieces.iter().filter(|piece| piece.guard.is_none()) {
+            // A piece that does not compile says so to whoever renders it.
+            piece.template(self.name).ok();
+        }
     }
 
     /// Renders it.
     pub(super) fn render(&self, variables: &impl Serialize) -> Result<String, PromptError> {
-        match self.warm() {
-            Ok(compiled) => compiled.fill(self.name, variables),
-            Err(error) => Err(error.clone()),
-        }
+        self.compiled().fill(self.name, variables)
+    }
+
+    fn compiled(&self) -> &Compiled<'static> {
+        self.compiled
+            .get_or_init(|| Compiled::new(pieces(self.source)))
     }
 }
 
@@ -65,7 +75,7 @@ pub(super) fn render_once(
     source: &str,
     variables: &impl Serialize,
 ) -> Result<String, PromptError> {
-    Compiled::new(name, [source])?.fill(name, variables)
+    Compiled::new([source]).fill(name, variables)
 }
 
 /// Parses a text, and answers what is wrong with it.
@@ -76,57 +86,89 @@ pub(super) fn parse(name: &'static str, source: &str) -> Result<(), PromptError>
     }
 }
 
-/// A template ready to be rendered, strictly and without escaping.
+/// A template to be rendered, strictly and without escaping.
 #[derive(Debug)]
-pub(super) struct Compiled {
-    /// Its pieces go by their places.
+struct Compiled<'a> {
     engine: Handlebars<'static>,
-    /// The line each piece begins on, from 0.
-    lines: Vec<usize>,
+    pieces: Vec<Piece<'a>>,
 }
 
-impl Compiled {
-    fn new<'a>(
-        name: &'static str,
-        pieces: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, PromptError> {
+/// A part of a template that is compiled by itself.
+#[derive(Debug)]
+struct Piece<'a> {
+    source: &'a str,
+    /// The line of the template it begins on, from 0.
+    line: usize,
+    /// The variable without which it is nothing.
+    guard: Option<&'a str>,
+    compiled: OnceLock<Result<Template, PromptError>>,
+}
+
+impl Piece<'_> {
+    fn template(&self, name: &'static str) -> Result<&Template, PromptError> {
+        let compiled = self.compiled.get_or_init(|| {
+            Template::compile(self.source)
+                .map_err(|error| unparsed(name, self.source, &error).moved(self.line))
+        });
+        compiled.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether it renders to nothing. A variable that is not there is for the engine to tell of.
+    fn is_off(&self, variables: &Context) -> bool {
+        let value = self.guard.and_then(|guard| variables.data().get(guard));
+        value.is_some_and(|value| !value.is_truthy(false))
+    }
+}
+
+impl<'a> Compiled<'a> {
+    fn new(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         let mut engine = Handlebars::new();
         engine.set_strict_mode(true);
         engine.register_escape_fn(handlebars::no_escape);
-        let mut lines = Vec::new();
         let mut line = 0;
-        for (place, piece) in pieces.into_iter().enumerate() {
-            let template = Template::compile(piece)
-                .map_err(|error| unparsed(name, piece, &error).moved(line))?;
-            engine.register_template(&place.to_string(), template);
-            lines.push(line);
-            line += piece.lines().count();
-        }
-        Ok(Self { engine, lines })
+        let piece = |source: &'a str| {
+            let begins = line;
+            line += source.lines().count();
+            Piece {
+                source,
+                line: begins,
+                guard: guard(source),
+                compiled: OnceLock::new(),
+            }
+        };
+        let pieces = pieces.into_iter().map(piece).collect();
+        Self { engine, pieces }
     }
 
     fn fill(&self, name: &'static str, variables: &impl Serialize) -> Result<String, PromptError> {
         // Made a value once, not once a piece.
         let variables = Context::wraps(variables).map_err(|error| unrendered(name, &error))?;
-        let mut text = String::new();
-        for (place, line) in self.lines.iter().enumerate() {
-            let piece = self
-                .engine
-                .render_with_context(&place.to_string(), &variables)
-                .map_err(|error| unrendered(name, &error).moved(*line))?;
-            text.push_str(&piece);
+        let mut output = StringOutput::new();
+        for piece in self.pieces.iter().filter(|piece| !piece.is_off(&variables)) {
+            let mut state = RenderContext::new(None);
+            piece
+                .template(name)?
+                .render(&self.engine, &variables, &mut state, &mut output)
+                .map_err(|error| unrendered(name, &error).moved(piece.line))?;
         }
+        // A string is written as UTF-8, so this cannot fail; were it to, the text is missing.
+        let mut text = output.into_string().unwrap_or_default();
         // A template's last line end is the file's, not the prompt's.
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
     }
 }
 
-/// Cuts a template behind every line that ends an outermost block.
+/// Cuts a template before every line that begins an outermost conditional block, and behind every
+/// line that ends an outermost block.
 fn pieces(source: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut start, mut end, mut depth) = (0, 0, 0_usize);
     for line in source.split_inclusive('\n') {
+        if depth == 0 && condition(line).is_some() && start < end {
+            pieces.push(&source[start..end]);
+            start = end;
+        }
         end += line.len();
         let closed = line.matches("{{/").count();
         depth = (depth + line.matches("{{#").count()).saturating_sub(closed);
@@ -140,6 +182,28 @@ fn pieces(source: &str) -> Vec<&str> {
         pieces.push(&source[start..end]);
     }
     pieces
+}
+
+/// The variable of a line that does nothing but begin a block with it as its condition.
+fn condition(line: &str) -> Option<&str> {
+    let variable = line.trim_end().strip_prefix("{{#if ")?.strip_suffix("}}")?;
+    let plain = |c: char| c.is_ascii_alphanumeric();
+    (!variable.is_empty() && variable.chars().all(plain)).then_some(variable)
+}
+
+/// The condition of a piece that is one block and has nothing else to say where it does not hold.
+fn guard(source: &str) -> Option<&str> {
+    let variable = condition(source.lines().next()?)?;
+    let mut depth = 0_usize;
+    for (number, line) in source.lines().enumerate() {
+        // The block is over, or goes on otherwise.
+        if number > 0 && depth == 0 || depth == 1 && line.contains("{{else") {
+            return None;
+        }
+        let (opened, closed) = (line.matches("{{#").count(), line.matches("{{/").count());
+        depth = (depth + opened).saturating_sub(closed);
+    }
+    (depth == 0).then_some(variable)
 }
 
 /// What is wrong with a text that does not parse, in an operator's words: the parser's own name
@@ -207,7 +271,8 @@ mod tests {
         assert_eq!(
             pieces(source),
             [
-                "a\n{{#if x}}\n{{#if y}}\nb\n{{/if}}\n{{/if}}\n",
+                "a\n",
+                "{{#if x}}\n{{#if y}}\nb\n{{/if}}\n{{/if}}\n",
                 "c {{#if x}}d{{/if}}\ne\n"
             ]
         );
@@ -215,13 +280,14 @@ mod tests {
 
     #[test]
     fn pieces_render_what_the_whole_does() {
-        let source = "a\n{{#if x}}\n- b {{n}}\n{{/if}}\n{{#if y}}\n\nc\n{{/if}}\n\nd {{n}}\n\n";
+        let source = "a\n{{#if x}}\n- b {{n}}\n{{/if}}\n{{#if y}}\n\nc\n{{else}}\nno c\n{{/if}}\n\
+            {{#each l}}\n{{this}}\n{{/each}}\n\nd {{n}}\n\n";
         let cut = pieces(source);
-        assert_eq!(cut.len(), 3);
+        assert_eq!(cut.len(), 5);
         for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
-            let variables = serde_json::json!({ "x": x, "y": y, "n": 1 });
+            let variables = serde_json::json!({ "x": x, "y": y, "n": 1, "l": ["e"] });
             let rendered = |pieces: &[&str]| {
-                let compiled = Compiled::new("t", pieces.iter().copied()).unwrap();
+                let compiled = Compiled::new(pieces.iter().copied());
                 compiled.fill("t", &variables).unwrap()
             };
             assert_eq!(rendered(&cut), rendered(&[source]));
@@ -230,8 +296,7 @@ mod tests {
 
     #[test]
     fn a_fault_in_a_later_piece_has_its_line_of_the_whole() {
-        let compiled =
-            Compiled::new("t", pieces("a\n{{#if x}}\nb\n{{/if}}\nc {{gone}}\n")).unwrap();
+        let compiled = Compiled::new(pieces("a\n{{#if x}}\nb\n{{/if}}\nc {{gone}}\n"));
         let error = compiled
             .fill("t", &serde_json::json!({ "x": true }))
             .unwrap_err();
@@ -239,5 +304,24 @@ mod tests {
             matches!(error, PromptError::Render { line: 5, .. }),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_block_whose_condition_fails_is_not_compiled_before_it_holds() {
+        let compiled = Compiled::new(pieces("a\n{{#if x}}\nb {{broken\n{{/if}}\n"));
+        for off in [
+            serde_json::json!(null),
+            serde_json::json!(false),
+            serde_json::json!(""),
+            serde_json::json!([]),
+        ] {
+            let text = compiled.fill("t", &serde_json::json!({ "x": off }));
+            assert_eq!(text.unwrap(), "a");
+        }
+        let error = compiled.fill("t", &serde_json::json!({ "x": 1 }));
+        assert!(matches!(error, Err(PromptError::Parse { .. })), "{error:?}");
+        // As strict as the whole: a condition that nobody gave is a fault.
+        let error = compiled.fill("t", &serde_json::json!({}));
+        assert!(error.is_err(), "{error:?}");
     }
 }

@@ -9,11 +9,14 @@
 
 mod classes;
 mod hash;
+mod measured;
 mod merge;
 mod split;
 mod vocabulary;
 
 use vocab::message::{Image, Message, Reasoning};
+
+pub use measured::Measured;
 
 /// Tokens of a text.
 pub fn count(text: &str) -> u64 {

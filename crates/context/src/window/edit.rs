@@ -129,7 +129,7 @@ impl Window {
         }
     }
 
-    fn reserialize(&mut self, items: Vec<Item>) {
+    pub(super) fn reserialize(&mut self, items: Vec<Item>) {
         self.thread = Thread::of(self.shape);
         self.ids.clear();
         self.calls.clear();

@@ -19,7 +19,8 @@
 //!
 //! It leaves to others what an item says, when a signal is due, and every decision to remove.
 //! The edits stand in files of their own: `edit` (evicting, taking pictures out), `archive`,
-//! `restart` (compaction), `blocks` (a module's pinned block) and `views`.
+//! `restart` (compaction), `passing` (to another agent), `blocks` (a module's pinned block) and
+//! `views`.
 
 mod archive;
 mod blocks;
@@ -27,6 +28,7 @@ mod edit;
 mod fingerprint;
 mod item;
 mod limits;
+mod passing;
 mod ranking;
 mod restart;
 mod views;
@@ -47,10 +49,11 @@ pub use item::{
     BlockKind, Cursor, Delta, Item, LoggedMessage, NewItem, Region, Retention, Row, Slot,
 };
 pub use limits::{trigger, working_window};
+pub use passing::Receiver;
 pub use restart::{Kept, Restart, Restarted};
 pub use views::Opened;
 
-use crate::tokens;
+use crate::tokens::Measured;
 use ranking::Ranking;
 use views::ViewKey;
 
@@ -60,6 +63,8 @@ pub struct Window {
     limit: u64,
     toolset: Toolset,
     system: Option<Item>,
+    /// The system slot's text, which many windows may share.
+    prompt: Option<Measured>,
     items: Vec<Item>,
     signal: Option<Item>,
     shape: Shape,
@@ -96,7 +101,7 @@ pub struct Window {
 /// The offered tools as sent, until somebody asks what they cost.
 #[derive(Clone)]
 enum Toolset {
-    Sent(Arc<str>),
+    Sent(Measured),
     Counted(u64),
 }
 
@@ -106,11 +111,12 @@ impl Window {
     /// `limit` is the working window in tokens, the denominator of every figure of fullness.
     /// `toolset` is the tools array as it is sent, empty where a request offers none. `shape` is
     /// how the model's family is written to.
-    pub fn new(limit: u64, toolset: impl Into<Arc<str>>, shape: Shape) -> Self {
+    pub fn new(limit: u64, toolset: impl Into<Measured>, shape: Shape) -> Self {
         Self {
             limit,
             toolset: Toolset::Sent(toolset.into()),
             system: None,
+            prompt: None,
             items: Vec::new(),
             signal: None,
             shape,
@@ -139,8 +145,9 @@ impl Window {
 
     /// Fills the system slot. The same text again changes nothing; another one, or a first one
     /// after items were pushed, serializes the window anew.
-    pub fn set_system(&mut self, text: impl Into<Arc<str>>) {
-        let text = text.into();
+    pub fn set_system(&mut self, text: impl Into<Measured>) {
+        let prompt = text.into();
+        let text = Arc::clone(prompt.text());
         if self
             .system
             .as_ref()
@@ -150,6 +157,7 @@ impl Window {
         }
         let mut item = Item::from(NewItem::new(Band::System, 0, Message::System { text }));
         item.retention = Retention::Pinned;
+        self.prompt = Some(prompt);
         if self.system.is_none() && self.items.is_empty() {
             self.thread.push(&item.message);
             self.ids.push(item.id);
@@ -240,13 +248,14 @@ impl Window {
     /// Counts what has not been counted yet.
     pub fn settle(&mut self) {
         if let Toolset::Sent(text) = &self.toolset {
-            let tokens = tokens::count(text);
+            let tokens = text.tokens();
             self.toolset = Toolset::Counted(tokens);
             self.bands.add(Band::System, tokens);
         }
         if let Some(item) = &mut self.system
             && item.tokens.is_none()
         {
+            item.tokens = self.prompt.as_ref().map(Measured::tokens);
             let tokens = item.count();
             self.bands.add(Band::System, tokens);
         }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use context::autoload::{self, Loaded};
+use context::autoload;
 use context::compaction::{Answer, CompactCall, Material, apply, file_view};
 use context::managed::{archive, evict, turn_header};
+use context::opened::Loaded;
 use context::prompts::{self, Unread};
 use context::tokens;
 use context::window::{

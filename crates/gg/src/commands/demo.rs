@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use provider::mock::Script;
 use record::lines::STREAM_FILE;
 
-use super::{BUILD, surroundings};
+use super::{BUILD, raise_open_files, surroundings};
 use crate::cli::DemoArgs;
 use crate::demo::narrator::{Narrator, Palette, Tap};
 use crate::demo::{document, folder, script};
@@ -37,6 +37,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
         dir.display()
     ))?;
     let palette = Palette::new(output::stdout_wants_colour());
+    raise_open_files();
     let report = run::run(RunOptions {
         prepared,
         build: BUILD,

@@ -26,6 +26,7 @@ use provider::mock::Script;
 use provider::openrouter::{Credential, base_url_from_env};
 
 use crate::cli::Command;
+use crate::output;
 
 /// Exit code of a command that did what it was asked to.
 const DONE: u8 = 0;
@@ -47,6 +48,16 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Flow(args) => flow::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
+    }
+}
+
+/// Lets a session hold as many files open as the system allows. Where that is refused, the session
+/// runs with what there is, and says so.
+fn raise_open_files() {
+    if let Err(error) = tools::raise_limit() {
+        output::complain(format_args!(
+            "gg: the limit on open files cannot be raised: {error}"
+        ));
     }
 }
 

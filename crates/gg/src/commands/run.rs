@@ -12,7 +12,7 @@ use provider::openrouter::{Credential, Endpoint};
 use record::lines::STREAM_FILE;
 use vocab::outcome::EndStatus;
 
-use super::{BUILD, REFUSED, read_document, read_script, surroundings};
+use super::{BUILD, REFUSED, raise_open_files, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
 use crate::output;
 
@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
     } else {
         None
     };
+    raise_open_files();
     let report = run::run(RunOptions {
         prepared,
         build: BUILD,

@@ -19,7 +19,7 @@ use crate::study::combine::Combination;
 use crate::study::plan::{self, Variation};
 use crate::study::result::{Asked, RunResult};
 use crate::study::runs::{self, Fate, Means, Order, RESULT};
-use crate::study::{copy, plot, table};
+use crate::study::{copy, knee, plot, table};
 
 /// Checks every variation, runs what has no result yet, and shows what all came to. Without a
 /// result of every run the exit code is 1.
@@ -61,8 +61,9 @@ pub(super) fn run(args: &StudyArgs, credential: Option<Credential>) -> anyhow::R
     })?;
 
     let combinations = combine(variations, args.repeat, &results);
-    write_study(args, &out, &combinations, &asked, &results)?;
-    output::print(&table::render(&args.vary, &combinations))?;
+    let knees = knee::knees(&args.vary, &combinations);
+    write_study(args, &out, &combinations, &knees, &asked, &results)?;
+    output::print(&table::render(&args.vary, &combinations, &knees))?;
     let missing = results.iter().filter(|it| it.is_none()).count();
     if missing > 0 {
         let left = plural(missing as u64, "run");
@@ -271,6 +272,7 @@ fn write_study(
     args: &StudyArgs,
     out: &Path,
     combinations: &[Combination],
+    knees: &[knee::Knee],
     asked: &[String],
     results: &[Option<RunResult>],
 ) -> anyhow::Result<()> {
@@ -295,6 +297,7 @@ fn write_study(
         "repeat": args.repeat,
         "jobs": args.jobs,
         "combinations": combinations,
+        "knees": knees,
         "runs": runs,
     });
     let mut text = serde_json::to_string_pretty(&study).context("the study cannot be written")?;
@@ -303,6 +306,6 @@ fn write_study(
     let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let repeats = plural(u64::from(args.repeat), "run");
     let title = format!("{name}: medians of {repeats} each");
-    let picture = plot::render(&title, &args.vary, combinations);
+    let picture = plot::render(&title, &args.vary, combinations, knees);
     output::replace_file(&out.join("study.svg"), picture.as_bytes())
 }

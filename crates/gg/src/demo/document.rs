@@ -1,4 +1,5 @@
-//! The demo's launch document: the same text a person would write, for one folder.
+//! The demo's launch document: the same text a person would write, for one folder. A builder that
+//! may put a coder and a tester to work.
 
 use std::path::Path;
 
@@ -16,6 +17,11 @@ const TASK: &str = "Make a small browser game in this folder that is fun for a m
 /// The document for a folder, given as an absolute path.
 pub(crate) fn text(dir: &Path) -> String {
     let on = |id: &str| json!({ "id": id, "enabled": true, "params": {} });
+    let shell = json!({
+        "id": "shell", "enabled": true, "implementation": "offload",
+        "params": { "maxLines": 120, "maxChars": 6000 },
+    });
+    let at_work = |profile: &str, when: &str| json!({ "agentId": profile, "description": when, "scopes": ["subagent"] });
     let document = json!({
         "sessionId": SESSION,
         "workspaceDir": dir,
@@ -27,34 +33,55 @@ pub(crate) fn text(dir: &Path) -> String {
         "capabilitySet": {
             "preset": "demo",
             "limits": {
-                "maxParallel": 1,
+                "maxParallel": 2,
                 "replayMaxBytes": 67_108_864,
                 "maxTurns": 40,
                 "maxRuntimeSecs": 300,
             },
-            "agents": [{
-                "slug": "builder",
-                "name": "Builder",
-                "modelId": "mock/demo",
-                "capabilities": [
-                    {
-                        "id": "shell", "enabled": true, "implementation": "offload",
-                        "params": { "maxLines": 120, "maxChars": 6000 },
-                    },
-                    {
-                        "id": "read-file", "enabled": true, "implementation": "default-cap",
-                        "params": { "lineCap": 250 },
-                    },
-                    on("write-file"),
-                    on("edit-file"),
-                    on("list-dir"),
-                    on("search"),
-                ],
-                "tools": [
-                    "read_file", "write_file", "edit_file", "list_dir", "search", "shell",
-                ],
-                "operations": [],
-            }],
+            "agents": [
+                {
+                    "slug": "builder",
+                    "name": "Builder",
+                    "modelId": "mock/demo",
+                    "capabilities": [
+                        shell,
+                        {
+                            "id": "read-file", "enabled": true, "implementation": "default-cap",
+                            "params": { "lineCap": 250 },
+                        },
+                        on("write-file"),
+                        on("edit-file"),
+                        on("list-dir"),
+                        on("search"),
+                        { "id": "subagents", "enabled": true, "params": { "maxDepth": 1 } },
+                    ],
+                    "tools": [
+                        "read_file", "write_file", "edit_file", "list_dir", "search", "shell",
+                        "spawn_subagent", "wait_for_subagents",
+                    ],
+                    "operations": [],
+                    "subagents": [
+                        at_work("coder", "Writes one script to a description."),
+                        at_work("tester", "Writes a check that a shell can run."),
+                    ],
+                },
+                {
+                    "slug": "coder",
+                    "name": "Coder",
+                    "modelId": "mock/demo",
+                    "capabilities": [on("write-file")],
+                    "tools": ["write_file"],
+                    "operations": [],
+                },
+                {
+                    "slug": "tester",
+                    "name": "Tester",
+                    "modelId": "mock/demo",
+                    "capabilities": [shell, on("write-file")],
+                    "tools": ["write_file", "shell"],
+                    "operations": [],
+                },
+            ],
             "hooks": [],
         },
     });

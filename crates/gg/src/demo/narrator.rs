@@ -1,11 +1,13 @@
 //! A session as a person reads it while it goes: turns, what was called, what came of it, the cost.
 //!
 //! The narrator takes the stream's lines one by one and answers with what to print. It keeps only
-//! what a later line needs: the arguments of open calls and the sums of the run. It reads the
+//! what a later line needs: the arguments of open calls, who takes part, and the sums of the run. It reads the
 //! stream as any reader must: unknown types and fields are ignored, missing ones are empty.
 //!
 //! Always true: what it prints holds no control character of the session's own, so that a
 //! command's output cannot steer the terminal.
+
+mod family;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,6 +15,8 @@ use std::io::{self, Write};
 use vocab::figures::grouped;
 
 use serde_json::Value;
+
+use family::Family;
 
 use crate::output;
 use crate::page::{glimpse, prose};
@@ -54,8 +58,10 @@ pub(crate) struct Narrator {
     palette: Palette,
     /// Arguments of the calls that are open, by call id.
     open: HashMap<String, Value>,
-    /// Words for the last usage, printed when its turn is judged.
-    usage: Option<String>,
+    /// Words for each agent's last usage, printed when its turn is judged.
+    usage: HashMap<String, String>,
+    /// Who took part: the first one speaks without a name until there are more.
+    family: Family,
     sums: Sums,
 }
 
@@ -80,17 +86,20 @@ impl Narrator {
     /// What to print for one event; whole lines, or `None` for an event of no interest here.
     pub(crate) fn event(&mut self, event: &Value) -> Option<String> {
         let text = match event["type"].as_str()? {
+            "agent_spawned" => self.family.spawned(event, &self.palette)?,
+            "agent_message" => family::wrote(event, &self.palette),
             "assistant_message" => self.said(event),
             "tool_call" => {
                 let arguments = event["arguments"].as_str().unwrap_or_default();
                 let arguments = serde_json::from_str(arguments).unwrap_or_default();
-                self.open.insert(word(&event["callId"]), arguments);
+                self.open.insert(call_key(event), arguments);
                 return None;
             }
             "shell" => self.ran(event),
             "tool_result" => self.came(event)?,
             "usage" => {
-                self.usage = Some(spent(&event["tokens"], &event["cost"]));
+                let words = spent(&event["tokens"], &event["cost"]);
+                self.usage.insert(word(&event["agentId"]), words);
                 return None;
             }
             "turn_outcome" => self.judged(event),
@@ -99,11 +108,11 @@ impl Narrator {
                 self.sums.add(event);
                 return None;
             }
-            "agent_status" => format!("     {}\n", prose(event["result"].as_str()?)),
+            "agent_status" => self.family.changed(event, &self.palette)?,
             "session_ended" => self.ended(event),
             _ => return None,
         };
-        Some(text)
+        Some(self.family.named(event, text, &self.palette))
     }
 
     fn said(&self, event: &Value) -> String {
@@ -143,10 +152,7 @@ impl Narrator {
 
     fn came(&mut self, event: &Value) -> Option<String> {
         let Palette { dim, bad, off, .. } = self.palette;
-        let arguments = self
-            .open
-            .remove(&word(&event["callId"]))
-            .unwrap_or_default();
+        let arguments = self.open.remove(&call_key(event)).unwrap_or_default();
         let tool = word(&event["tool"]);
         let preview = event["preview"].as_str().unwrap_or_default();
         if event["ok"] == false {
@@ -156,8 +162,11 @@ impl Narrator {
         }
         let first = glimpse(preview.lines().next().unwrap_or_default(), SHOWN_CHARS);
         let text = match tool.as_str() {
-            // The `shell` event told it, with its exit code; the summary is told at the end.
-            "shell" | "finish" => return None,
+            // The `shell` event told it, with its exit code, and the agents' own events what became
+            // of them; the summary is told at the end.
+            "shell" | "finish" | "spawn_subagent" | "wait_for_subagents" | "send_message" => {
+                return None;
+            }
             "write_file" | "edit_file" => format!("     {dim}{tool}{off} {first}\n"),
             "list_dir" => {
                 let names: Vec<String> = preview
@@ -188,7 +197,7 @@ impl Narrator {
             writeln!(text, "     {bad}the turn failed{off} {why}")
                 .expect("a string takes any text");
         }
-        if let Some(usage) = self.usage.take() {
+        if let Some(usage) = self.usage.remove(&word(&event["agentId"])) {
             writeln!(text, "     {dim}{usage}{off}").expect("a string takes any text");
         }
         text
@@ -303,6 +312,11 @@ fn head(into: &mut String, text: &str, dim: &str, off: &str) {
     if hidden > 0 {
         writeln!(into, "       {dim}({hidden} more lines){off}").expect("a string takes any text");
     }
+}
+
+/// What an open call is known by: two agents may use one id.
+fn call_key(event: &Value) -> String {
+    format!("{} {}", word(&event["agentId"]), word(&event["callId"]))
 }
 
 fn word(value: &Value) -> String {

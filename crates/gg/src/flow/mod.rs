@@ -1,13 +1,19 @@
-//! What a flow log shows: a table of its edges, a sequence diagram, a trace.
+//! How a run flowed. Of a flow log: a table of its edges, a sequence diagram, a trace. Of a run's
+//! stream: who waited for whom, and its agents over time.
 //!
-//! [`log`] reads the file once into a compact list; the other three are pure functions from that
-//! list to a text. A damaged log is read as far as it goes: what is missing is said, never guessed.
+//! [`log`] reads a flow log once into a compact list, `record::analysis` a stream; the rest are pure
+//! functions from either to a text. A damaged log is read as far as it goes: what is missing is
+//! said, never guessed.
 
 pub(crate) mod fold;
+pub(crate) mod gantt;
 pub(crate) mod log;
+mod mailboxes;
 pub(crate) mod mermaid;
 pub(crate) mod table;
 pub(crate) mod trace;
+pub(crate) mod tree;
+pub(crate) mod waits;
 
 /// Microseconds in the unit a person reads them in.
 fn duration(us: u64) -> String {

@@ -1,4 +1,5 @@
-//! The edges of a run, ranked: which cost the most time, and which carry the most messages.
+//! The edges of a run, ranked: which cost the most time, and which carry the most messages. Below
+//! them, how full its mailboxes were.
 //!
 //! An edge is a sender, a receiver and a message's name. Ranking by time is by the sum of handling
 //! times, since that is what keeps the one actor thread busy; ties go to the more frequent, then
@@ -8,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use super::duration;
 use super::log::FlowLog;
+use super::{duration, mailboxes};
 use crate::page::{columns, plural};
 
 /// What one edge carried.
@@ -25,20 +26,20 @@ struct Edge {
 
 /// A sorted sample of durations.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Spread(Vec<u64>);
+pub(super) struct Spread(pub(super) Vec<u64>);
 
 impl Spread {
-    fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, us| sum.saturating_add(*us))
     }
 
     /// The smallest value that at least `percent` of the sample do not exceed (nearest rank).
-    fn percentile(&self, percent: usize) -> u64 {
+    pub(super) fn percentile(&self, percent: usize) -> u64 {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or(0)
     }
 
-    fn max(&self) -> u64 {
+    pub(super) fn max(&self) -> u64 {
         self.0.last().copied().unwrap_or(0)
     }
 }
@@ -76,6 +77,7 @@ pub(crate) fn render(log: &FlowLog, top: usize) -> String {
             &edges[..top],
         ));
     }
+    text.push_str(&mailboxes::render(log, top));
     text
 }
 

@@ -6,7 +6,11 @@ use vocab::figures::grouped;
 use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
 
 use super::{dollars, share};
+use crate::flow::tree;
 use crate::page::{columns, one_line, plural};
+
+/// Steps to the right; who is deeper stands under the last.
+const LEVELS: usize = 12;
 
 /// The page.
 pub(crate) fn render(analysis: &Analysis) -> String {
@@ -19,7 +23,10 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     let mut rows = vec![row([
         "agent", "profile", "model", "turns", "input", "cached", "output", "cost", "ended as",
     ])];
-    rows.extend(analysis.agents.iter().map(agent));
+    let family = tree::rows(analysis.agents.iter().collect(), |it| {
+        (it.id.clone(), it.parent.clone())
+    });
+    rows.extend(family.iter().map(|(depth, it)| agent(*depth, it)));
     text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
     for agent in analysis.agents.iter().filter(|it| it.unpriced_calls > 0) {
         writeln!(
@@ -53,10 +60,11 @@ fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
 }
 
-fn agent(agent: &AgentFacts) -> Vec<String> {
+/// A row: an agent stands below the one that started it, a step to the right.
+fn agent(depth: usize, agent: &AgentFacts) -> Vec<String> {
     let figure = |tokens: Option<u64>| tokens.map_or_else(|| "-".to_owned(), grouped);
     vec![
-        agent.id.to_string(),
+        format!("{}{}", "  ".repeat(depth.min(LEVELS)), agent.id),
         agent
             .profile
             .as_ref()
@@ -126,6 +134,30 @@ fn broken(broken: &PrefixBreak) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_family_is_a_tree() {
+        let spawned = |id: &str, parent: &str| {
+            format!(
+                r#"{{"type":"agent_spawned","sessionId":"s","agentId":"{id}","profileId":"p"{parent}}}"#
+            )
+        };
+        let by = |parent: &str| format!(r#","parentId":"{parent}""#);
+        let stream = [
+            spawned("root", ""),
+            spawned("agent-1", &by("root")),
+            spawned("agent-2", &by("root")),
+            spawned("agent-3", &by("agent-1")),
+        ];
+        let page = render(&Analysis::read(stream.join("\n").as_bytes()).unwrap());
+        let agents: Vec<&str> = page
+            .lines()
+            .skip(4)
+            .take(4)
+            .map(|line| line.split("  p ").next().unwrap().trim_end())
+            .collect();
+        assert_eq!(agents, ["root", "  agent-1", "    agent-3", "  agent-2"]);
+    }
 
     #[test]
     fn a_run_reads_as_reviewed() {

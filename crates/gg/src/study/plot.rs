@@ -1,5 +1,6 @@
 //! A study as a picture: makespan and utilisation of the cap over the first varied value, one line
-//! for each combination of the others, medians with whiskers from the least to the most.
+//! for each combination of the others, medians with whiskers from the least to the most;
+//! a dotted line where more stops to help.
 //!
 //! An SVG of its own that needs nothing else, and is readable on light and on dark ground: it takes
 //! its colours from what its reader prefers.
@@ -11,9 +12,11 @@ use std::fmt::Write as _;
 use axis::{Across, Up};
 
 use super::combine::{Combination, Spread};
+use super::knee::Knee;
 use super::plan::{Variable, short, shown};
 use super::table::duration;
 use crate::page::glimpse;
+use crate::svg::{escaped, line};
 
 const WIDTH: f64 = 820.0;
 /// Where the panels stand from left to right.
@@ -47,7 +50,12 @@ struct Series<'a> {
 }
 
 /// The picture. `variables` has at least one.
-pub(crate) fn render(title: &str, variables: &[Variable], combinations: &[Combination]) -> String {
+pub(crate) fn render(
+    title: &str,
+    variables: &[Variable],
+    combinations: &[Combination],
+    knees: &[Knee],
+) -> String {
     let Some(first) = variables.first() else {
         return String::new();
     };
@@ -87,6 +95,18 @@ pub(crate) fn render(title: &str, variables: &[Variable], combinations: &[Combin
     ];
     for panel in &panels {
         panel.draw(&mut svg, &across, &series, variables);
+        for knee in knees {
+            let x = across.at(knee.place);
+            line(
+                &mut svg,
+                format_args!(
+                    "<path class=\"axis\" stroke-dasharray=\"2 4\" d=\"M{x:.1} {:.1}v{PANEL:.1}\">\
+                     <title>the knee: {}</title></path>",
+                    panel.top,
+                    escaped(&shown(&knee.value)),
+                ),
+            );
+        }
     }
     let below = 2.0 * STEP + 24.0;
     line(
@@ -307,27 +327,6 @@ fn head(title: &str, height: f64) -> String {
     svg
 }
 
-fn line(svg: &mut String, element: std::fmt::Arguments<'_>) {
-    writeln!(svg, "{element}").expect("a string takes any text");
-}
-
-/// A text as XML holds it.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // XML has no place for these, escaped or not.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::combine::tests::combinations;
@@ -360,7 +359,7 @@ mod tests {
     #[test]
     fn every_result_is_a_point_of_both_panels_within_the_picture() {
         let (variables, combinations) = combinations();
-        let svg = render("a study", &variables, &combinations);
+        let svg = render("a study", &variables, &combinations, &[]);
         check_tags(&svg);
         let with_result = combinations.iter().filter(|it| it.runs > 0).count();
         assert_eq!(svg.matches("<g><title>").count(), 2 * with_result);
@@ -376,7 +375,7 @@ mod tests {
     #[test]
     fn axes_have_their_units_and_a_longer_makespan_stands_higher() {
         let (variables, combinations) = combinations();
-        let svg = render("a study", &variables, &combinations);
+        let svg = render("a study", &variables, &combinations, &[]);
         for said in [
             "makespan (s)",
             "utilisation of the cap (%)",
@@ -401,7 +400,7 @@ mod tests {
                 *value = odd.clone();
             }
         }
-        let svg = render("<&>", &variables, &combinations);
+        let svg = render("<&>", &variables, &combinations, &[]);
         check_tags(&svg);
         assert!(svg.contains("a&lt;b&gt;&amp;&quot;c"), "{svg}");
     }
@@ -409,7 +408,7 @@ mod tests {
     #[test]
     fn a_study_without_a_result_is_two_empty_panels() {
         let (variables, _) = combinations();
-        let svg = render("a study", &variables, &[]);
+        let svg = render("a study", &variables, &[], &[]);
         check_tags(&svg);
         assert_eq!(svg.matches("<circle").count(), 0);
     }

@@ -6,6 +6,7 @@ use vocab::figures::grouped;
 use serde_json::Value;
 
 use super::combine::{Combination, Spread};
+use super::knee::Knee;
 use super::plan::{Variable, short, shown};
 use crate::page::{columns, glimpse, plural};
 
@@ -13,7 +14,11 @@ use crate::page::{columns, glimpse, plural};
 const GLIMPSE: usize = 40;
 
 /// The table, with what a reader has to know of it below.
-pub(crate) fn render(variables: &[Variable], combinations: &[Combination]) -> String {
+pub(crate) fn render(
+    variables: &[Variable],
+    combinations: &[Combination],
+    knees: &[Knee],
+) -> String {
     let varied = variables.len();
     let mut heading: Vec<String> = (0..varied).map(|at| short(variables, at)).collect();
     heading.extend(
@@ -41,6 +46,25 @@ pub(crate) fn render(variables: &[Variable], combinations: &[Combination]) -> St
         "\nMedians over the runs of a row, least and most in brackets. Queued, waiting and active \
          are sums over\na run's agents; utilisation is active time over makespan × maxParallel.\n",
     );
+    for knee in knees {
+        let others: Vec<String> = knee
+            .others
+            .values()
+            .enumerate()
+            .map(|(at, value)| format!("{} = {}", short(variables, at + 1), self::value(value)))
+            .collect();
+        let with = match others.as_slice() {
+            [] => String::new(),
+            others => format!(", with {}", others.join(" and ")),
+        };
+        writeln!(
+            text,
+            "From {} = {} on, more shortens the makespan by less than a twentieth{with}.",
+            short(variables, 0),
+            value(&knee.value),
+        )
+        .expect("a string takes any text");
+    }
     let findings: u64 = combinations.iter().map(|it| it.findings).sum();
     if findings > 0 {
         let lines = plural(findings, "line");
@@ -137,7 +161,7 @@ mod tests {
     #[test]
     fn a_study_reads_as_reviewed() {
         let (variables, combinations) = combinations();
-        insta::assert_snapshot!(render(&variables, &combinations));
+        insta::assert_snapshot!(render(&variables, &combinations, &[]));
     }
 
     #[test]

@@ -22,8 +22,10 @@ pub struct AgentFacts {
     pub model: Option<ModelId>,
     /// Who spawned it.
     pub parent: Option<AgentId>,
-    /// Its last turn's number.
+    /// Turns it took itself.
     pub turns: u64,
+    /// Its last turn's number: a successor and a copy count on from whom they come from.
+    pub last_turn: u64,
     /// How it ended; `None` while it has not.
     pub ended: Option<String>,
     /// Tokens by class.
@@ -88,7 +90,8 @@ impl Agents {
 
     pub(super) fn judged(&mut self, line: &Line, fields: Outcome) {
         if let Some(agent) = self.of(line) {
-            agent.turns = agent.turns.max(fields.turns);
+            agent.turns += u64::from(fields.turns > agent.last_turn);
+            agent.last_turn = agent.last_turn.max(fields.turns);
         }
     }
 
@@ -118,6 +121,7 @@ impl Agents {
                 model: None,
                 parent: None,
                 turns: 0,
+                last_turn: 0,
                 ended: None,
                 tokens: Tokens::default(),
                 cost: None,

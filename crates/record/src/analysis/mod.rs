@@ -1,7 +1,7 @@
 //! What a recorded stream comes to when it is read again: who took part, what the providers'
 //! caches were worth, what each message of a window has cost, and where the agents' time went.
 //!
-//! [`Analysis`] takes the lines of one stream in order and keeps four folds of them. It reads as
+//! [`Analysis`] takes the lines of one stream in order and keeps five folds of them. It reads as
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
 //!
@@ -12,6 +12,7 @@
 
 mod agents;
 mod cache;
+mod lives;
 mod spend;
 mod timing;
 
@@ -24,6 +25,7 @@ use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
+pub use lives::{Life, Lives, Span};
 pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
 pub use timing::{AgentTime, Timing};
 
@@ -44,6 +46,8 @@ pub struct Analysis {
     pub spend: Spend,
     /// Where the agents spent their time.
     pub timing: Timing,
+    /// What each agent was when.
+    pub lives: Lives,
     /// Lines that are no event, or whose fields cannot be read.
     pub damaged: Vec<Damage>,
 }
@@ -161,6 +165,7 @@ impl Analysis {
             "prefix_broken" => self.cache.broke(line, line.fields()?),
             _ => {}
         }
+        self.lives.take(line)?;
         self.timing.take(line)
     }
 }

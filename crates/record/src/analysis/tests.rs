@@ -111,6 +111,24 @@ fn a_break_that_no_act_explains_is_read_like_any_other() {
 }
 
 #[test]
+fn turns_are_an_agent_s_own_where_their_numbers_run_on() {
+    let judged = |agent: &str, turn: u64| json!({ "type": "turn_outcome", "agentId": agent, "turn": turn, "outcome": "progressed", "turns": turn });
+    let analysis = stream(&[
+        judged("root", 1),
+        judged("root", 2),
+        judged("agent-1", 3),
+        judged("agent-1", 4),
+        judged("agent-1", 5),
+    ]);
+    let figures: Vec<_> = analysis
+        .agents
+        .iter()
+        .map(|it| (it.turns, it.last_turn))
+        .collect();
+    assert_eq!(figures, [(2, 2), (3, 5)]);
+}
+
+#[test]
 fn a_message_is_billed_by_its_share_in_every_request_that_carried_it() {
     let analysis = stream(&[
         message(1, "system", 100),

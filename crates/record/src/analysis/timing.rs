@@ -243,17 +243,17 @@ impl Clock {
     }
 }
 
-fn since(from_ms: i64, to_ms: i64) -> u64 {
+pub(super) fn since(from_ms: i64, to_ms: i64) -> u64 {
     u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or_default()
 }
 
-fn state(word: &str) -> Option<AgentState> {
+pub(super) fn state(word: &str) -> Option<AgentState> {
     AgentState::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word))
         .ok()
 }
 
 /// Milliseconds since the Unix epoch of an event's `ts`.
-fn moment(ts: &str) -> Option<i64> {
+pub(super) fn moment(ts: &str) -> Option<i64> {
     let time: jiff::Timestamp = ts.parse().ok()?;
     Some(time.as_millisecond())
 }

@@ -14,7 +14,7 @@ pub struct AgentSpawned {
     pub brief: Arc<str>,
     /// Its working directory.
     pub cwd: String,
-    /// The agent that dispatched it.
+    /// The agent that dispatched it, or that it succeeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<AgentId>,
     /// Its profile.
@@ -43,9 +43,34 @@ pub enum Origin {
     Spawn {
         /// Which.
         parent: AgentId,
+        /// Its place among all that agent started, copies of it included, from 0.
+        ordinal: u64,
+    },
+    /// It is a copy of the agent that started it.
+    Fork {
+        /// Which.
+        parent: AgentId,
         /// Its place among all that agent started, from 0.
         ordinal: u64,
     },
+    /// It goes on in another's place.
+    Succession {
+        /// In whose.
+        predecessor: AgentId,
+        /// Its place in the lineage, whose first agent has 0.
+        ordinal: u64,
+    },
+}
+
+impl Origin {
+    /// The agent it comes of.
+    pub const fn parent(&self) -> Option<&AgentId> {
+        match self {
+            Self::Root => None,
+            Self::Spawn { parent, .. } | Self::Fork { parent, .. } => Some(parent),
+            Self::Succession { predecessor, .. } => Some(predecessor),
+        }
+    }
 }
 
 /// See [`Event::AgentStatus`](super::Event::AgentStatus).

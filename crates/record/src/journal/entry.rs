@@ -13,7 +13,7 @@ use vocab::ids::{
 use vocab::message::{Image, Message};
 use vocab::outcome::{EndStatus, Limit};
 
-use crate::event::Origin;
+use crate::event::{HookDecision, Origin, Shell};
 
 /// The journal's first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -135,6 +135,19 @@ pub enum Entry {
         /// Characters cut from `stderr` before it came here.
         stderr_dropped: u64,
     },
+    /// What a hook of the operator's answered.
+    Hook {
+        /// What it fired at.
+        event: &'static str,
+        /// What it goes by.
+        name: Arc<str>,
+        /// `command`, `built-in`, `custom`.
+        kind: &'static str,
+        /// What came of it.
+        decision: HookDecision,
+        /// The message, or the reason of a block or a failure.
+        text: Option<Arc<str>>,
+    },
     /// One `git` command of gg's own.
     Git {
         /// Its arguments.
@@ -160,6 +173,22 @@ pub enum Entry {
         /// Until `maxRuntimeSecs`, where armed.
         remaining_ms: Option<u64>,
     },
+}
+
+impl From<&Shell> for Entry {
+    /// A command, as far as its event shows it.
+    fn from(event: &Shell) -> Self {
+        Self::Shell {
+            origin: event.origin,
+            command: Arc::clone(&event.command),
+            cwd: event.cwd.clone(),
+            exit_code: event.exit_code,
+            stdout: event.stdout.as_str().into(),
+            stderr: event.stderr.as_str().into(),
+            stdout_dropped: event.stdout_dropped,
+            stderr_dropped: event.stderr_dropped,
+        }
+    }
 }
 
 /// Whom a request was made for.

@@ -17,7 +17,7 @@ use super::sink::Sink;
 use super::writer::{Command, Writer};
 use crate::mask::Mask;
 
-/// Entries that may be pending. One more stops capture, because the run does not wait.
+/// Batches that may be pending. One more stops capture, because the run does not wait.
 pub const QUEUE_BATCHES: usize = 1024;
 
 /// How often a journal's path is taken anew from runs that start at the same moment.
@@ -25,7 +25,9 @@ const TRIES: u32 = 16;
 
 /// The handle of a running capture.
 pub struct Journal {
-    queue: Option<Sender<Command>>,
+    queue: Option<Sender<Vec<Command>>>,
+    /// What is told together, while a batch is open.
+    open: Option<Vec<Command>>,
     state: Arc<State>,
     writer: Option<JoinHandle<(u64, u64)>>,
     /// Where the file is, and which file it is; `None` for other sinks.
@@ -111,6 +113,7 @@ impl Journal {
         match thread {
             Ok(thread) => Self {
                 queue: Some(queue),
+                open: None,
                 state,
                 writer: Some(thread),
                 place: None,
@@ -126,41 +129,61 @@ impl Journal {
         state.stop(StopReason::WriteFailed, why);
         Self {
             queue: None,
+            open: None,
             state,
             writer: None,
             place: None,
         }
     }
 
+    /// Passes on what is told within as one batch. A run of many agents tells so much at one moment
+    /// that single entries would fill the queue.
+    pub fn batch(&mut self, tell: impl FnOnce(&mut Self)) {
+        self.open = Some(Vec::new());
+        tell(self);
+        if let Some(commands) = self.open.take()
+            && !commands.is_empty()
+        {
+            self.send(commands);
+        }
+    }
+
     /// What the run starts from; again when a late value resolves.
     pub fn seed(&mut self, seed: Seed) {
-        self.send(Command::Seed(Box::new(seed)));
+        self.tell(Command::Seed(Box::new(seed)));
     }
 
     /// An agent's provenance; again at the end of its loop.
     pub fn agent(&mut self, agent: AgentRow) {
-        self.send(Command::Agent(Box::new(agent)));
+        self.tell(Command::Agent(Box::new(agent)));
     }
 
     /// One consumed input. Entries are numbered in the order of these calls.
     pub fn entry(&mut self, agent: Option<&AgentId>, entry: Entry) {
         if self.queue.is_some() {
-            self.send(Command::Entry(agent.cloned(), Box::new(entry)));
+            self.tell(Command::Entry(agent.cloned(), Box::new(entry)));
         }
     }
 
-    fn send(&mut self, command: Command) {
+    fn tell(&mut self, command: Command) {
+        match &mut self.open {
+            Some(open) => open.push(command),
+            None => self.send(vec![command]),
+        }
+    }
+
+    fn send(&mut self, commands: Vec<Command>) {
         if self.state.is_stopped.load(Ordering::SeqCst) {
             self.queue = None;
         }
         let Some(queue) = &self.queue else {
             return;
         };
-        match queue.try_send(command) {
+        match queue.try_send(commands) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => self.state.stop(
                 StopReason::WriteFailed,
-                format!("{QUEUE_BATCHES} entries were waiting to be written"),
+                format!("{QUEUE_BATCHES} batches of entries were waiting to be written"),
             ),
             Err(TrySendError::Disconnected(_)) => self.state.stop(
                 StopReason::WriteFailed,

@@ -13,6 +13,7 @@ use vocab::ids::{AgentId, CallId, GenerationId, ModelId, ProviderName, RoutingKe
 use vocab::message::Role;
 
 use super::entry::{FrameRegion, ModelErrorKind, RequestRole, RequestShape, Slot};
+use crate::event::HookDecision;
 
 /// Characters of the routing key on every line.
 const RUN_CHARS: usize = 8;
@@ -288,6 +289,18 @@ pub(super) struct ShellLine {
     pub(super) stdout_dropped: u64,
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(super) stderr_dropped: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HookLine {
+    pub(super) event: String,
+    pub(super) name: String,
+    // `kind` is the entry's own.
+    pub(super) action: String,
+    pub(super) decision: HookDecision,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) text: Option<Text>,
 }
 
 #[derive(Serialize, Deserialize)]

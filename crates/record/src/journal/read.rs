@@ -12,9 +12,9 @@ use vocab::ids::AgentId;
 use super::FORMAT_VERSION;
 use super::entry::{AgentRow, Header, RequestRole, Seed};
 use super::line::{
-    CancelProbeLine, ClockLine, End, EntryMark, Format, FrameLine, GitLine, Mark, MessageBody,
-    ModelErrorLine, ModelIoLine, PoolLine, Reply, RequestLine, ShellLine, Text, ToolResultLine,
-    run_mark,
+    CancelProbeLine, ClockLine, End, EntryMark, Format, FrameLine, GitLine, HookLine, Mark,
+    MessageBody, ModelErrorLine, ModelIoLine, PoolLine, Reply, RequestLine, ShellLine, Text,
+    ToolResultLine, run_mark,
 };
 use super::replay::{
     Frame, Input, Pooled, Recorded, Refused, Replay, Request, StopReason, Stopped,
@@ -262,6 +262,23 @@ impl Reader {
                     stderr,
                     stdout_dropped,
                     stderr_dropped,
+                }
+            }
+            "hook" => {
+                let HookLine {
+                    event,
+                    name,
+                    action,
+                    decision,
+                    text,
+                } = parse(line)?;
+                self.check_texts(&text)?;
+                Input::Hook {
+                    event,
+                    name,
+                    action,
+                    decision,
+                    text,
                 }
             }
             "git" => {

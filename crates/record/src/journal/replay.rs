@@ -11,6 +11,7 @@ use vocab::ids::{AgentId, CallId, ModelId, ProviderName};
 
 use super::entry::{AgentRow, FrameRegion, Header, RequestRole, RequestShape, Seed, Slot};
 use super::line::{Clip, ImageDescriptor, MessageBody, Reply, ReplyError, Text};
+use crate::event::HookDecision;
 
 /// A journal as read. Where [`stopped`](Self::stopped) is set it is partial, and whoever shows it
 /// says so.
@@ -139,6 +140,19 @@ pub enum Input {
         stdout_dropped: u64,
         /// Characters cut before the journal had it.
         stderr_dropped: u64,
+    },
+    /// What a hook answered.
+    Hook {
+        /// What it fired at.
+        event: String,
+        /// What it goes by.
+        name: String,
+        /// `command`, `built-in`, `custom`.
+        action: String,
+        /// What came of it.
+        decision: HookDecision,
+        /// The message, or the reason of a block or a failure.
+        text: Option<Text>,
     },
     /// A `git` command of gg's own.
     Git {

@@ -17,9 +17,9 @@ use super::entry::{
 };
 use super::handle::State;
 use super::line::{
-    CancelProbeLine, ClockLine, End, EntryMark, FrameLine, FrameRowLine, GitLine, ListLine,
-    ModelErrorLine, ModelIoLine, Reply, ReplyError, RequestLine, ShellLine, ToolResultLine,
-    run_mark,
+    CancelProbeLine, ClockLine, End, EntryMark, FrameLine, FrameRowLine, GitLine, HookLine,
+    ListLine, ModelErrorLine, ModelIoLine, Reply, ReplyError, RequestLine, ShellLine,
+    ToolResultLine, run_mark,
 };
 use super::pool::{Pools, describe};
 use super::replay::StopReason;
@@ -147,15 +147,15 @@ impl Writer {
     }
 
     /// Writes until the handle is gone. Returns the file's bytes and entries.
-    pub(super) fn run(mut self, header: Header, incoming: &Receiver<Command>) -> (u64, u64) {
+    pub(super) fn run(mut self, header: Header, incoming: &Receiver<Vec<Command>>) -> (u64, u64) {
         self.header(&header);
         self.flush();
-        while let Ok(command) = incoming.recv() {
-            self.take(command);
+        while let Ok(commands) = incoming.recv() {
+            self.take_all(commands);
             while self.pending.len() < WRITE_BYTES
-                && let Ok(command) = incoming.try_recv()
+                && let Ok(commands) = incoming.try_recv()
             {
-                self.take(command);
+                self.take_all(commands);
             }
             self.flush();
         }
@@ -183,6 +183,15 @@ impl Writer {
             },
         );
         self.accept(0);
+    }
+
+    fn take_all(&mut self, commands: Vec<Command>) {
+        for command in commands {
+            self.take(command);
+            if self.pending.len() >= WRITE_BYTES {
+                self.flush();
+            }
+        }
     }
 
     fn take(&mut self, command: Command) {
@@ -382,6 +391,22 @@ impl Writer {
                     stderr_dropped,
                 };
                 batch.entry(&mark(seq, agent, "shell"), &line);
+            }
+            Entry::Hook {
+                event,
+                name,
+                kind,
+                decision,
+                text,
+            } => {
+                let line = HookLine {
+                    event: event.to_owned(),
+                    name: name.to_string(),
+                    action: kind.to_owned(),
+                    decision,
+                    text: text.map(|text| pools.clipped_text(&text, PAYLOAD_BYTES, batch)),
+                };
+                batch.entry(&mark(seq, agent, "hook"), &line);
             }
             Entry::Git {
                 args,

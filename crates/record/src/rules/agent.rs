@@ -7,7 +7,7 @@ use vocab::outcome::{EndStatus, ErrorType, Limit};
 use super::held::Held;
 use super::line::Line;
 use super::turn::{Cycle, Place};
-use super::{Ending, Found, reclaimed, rule};
+use super::{Ending, Found, hooks, reclaimed, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
     let mut agents: BTreeMap<&str, Agent<'_>> = BTreeMap::new();
@@ -61,6 +61,11 @@ struct Agent<'a> {
     ended_as: Option<EndStatus>,
 }
 
+/// Whether an agent ends by a fault of gg's own.
+pub(super) fn is_death(line: &Line) -> bool {
+    line.text("endedAs") == EndStatus::InternalError.as_str()
+}
+
 #[derive(Clone, Copy)]
 struct Outcome {
     is_error: bool,
@@ -71,7 +76,8 @@ struct Outcome {
 impl<'a> Agent<'a> {
     fn take(&mut self, line: &'a Line, found: &mut Found) {
         self.after_limit(line, found);
-        if self.ended && line.kind != "log" && !is_late_price(line) {
+        if self.ended && line.kind != "log" && !is_late_price(line) && !hooks::follows_an_end(line)
+        {
             found.add(
                 line.number,
                 rule::AFTER_END,
@@ -133,6 +139,11 @@ impl<'a> Agent<'a> {
                 Done
             }
             (Done, _) => return true,
+            // Who died before it had said what it is has an end all the same.
+            (_, "agent_status") if is_death(line) => {
+                self.opening = Done;
+                return true;
+            }
             (opening, kind) => {
                 let expected = match opening {
                     Nothing => "agent_spawned",

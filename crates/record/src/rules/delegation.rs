@@ -8,13 +8,14 @@ use super::line::Line;
 use super::{Found, rule};
 
 /// Codes of the log lines that a run's stop is told by. A wait may end by it.
-const STOPS: [&str; 6] = [
+const STOPS: [&str; 7] = [
     "canceled",
     "defect",
     "deadline_met",
     "cost_met",
     "root_failed",
     "provider_mismatch",
+    "hook_failed",
 ];
 
 pub(super) fn check(lines: &[Line], found: &mut Found) {
@@ -27,8 +28,9 @@ pub(super) fn check(lines: &[Line], found: &mut Found) {
             }
             "agent_spawned" => {
                 let before = at.checked_sub(1).and_then(|before| lines.get(before));
-                let handed_over = before.is_some_and(|it| it.kind == "agent_transition");
-                family.spawned(line, handed_over, found);
+                let succeeds = before
+                    .is_some_and(|it| it.kind == "agent_transition" && it.text("kind") != "fork");
+                family.spawned(line, succeeds, found);
             }
             "agent_status" => family.status(line, found),
             "agent_message" => family.message(line, found),
@@ -50,7 +52,12 @@ struct Family<'a> {
 
 #[derive(Default)]
 struct Member<'a> {
+    /// The handle of its lineage: the id of that one's first agent.
+    lineage: &'a str,
+    /// The handle of the lineage that put it to work.
     parent: Option<&'a str>,
+    /// Of a lineage's first agent: the one that goes on in its place now.
+    last: Option<&'a str>,
     depth: u64,
     place: Place,
     awaited: Vec<&'a str>,
@@ -90,35 +97,64 @@ impl Place {
 }
 
 impl<'a> Family<'a> {
-    fn spawned(&mut self, line: &'a Line, handed_over: bool, found: &mut Found) {
+    fn spawned(&mut self, line: &'a Line, succeeds: bool, found: &mut Found) {
         let Some(id) = line.agent.as_deref() else {
             return;
         };
         let depth = line.get("depth").as_u64().unwrap_or_default();
-        let parent = line.get("parentId").as_str();
+        let source = line.get("parentId").as_str();
         let mut wrong = |message: String| found.add(line.number, rule::LINEAGE, message);
-        match parent.map(|parent| (parent, self.agents.get(parent))) {
-            None if depth > 0 && !handed_over => {
-                wrong(format!("`{id}` has no parent and depth {depth}"));
-            }
+        let (mut lineage, mut parent) = (id, None);
+        match source.map(|source| (source, self.agents.get(source))) {
+            None if depth > 0 => wrong(format!("`{id}` has no parent and depth {depth}")),
             None => {}
-            Some((parent, None)) => wrong(format!("`{parent}`, the parent of `{id}`, is unknown")),
-            Some((parent, Some(member))) => {
+            Some((source, None)) => wrong(format!("`{source}`, the parent of `{id}`, is unknown")),
+            Some((source, Some(member))) => {
                 if member.place == Place::Ended {
-                    wrong(format!("`{parent}` had ended as `{id}` was started"));
+                    wrong(format!("`{source}` had ended as `{id}` was started"));
                 }
-                if depth != member.depth + 1 {
+                let below = u64::from(!succeeds);
+                if depth != member.depth + below {
                     let above = member.depth;
                     wrong(format!("`{id}` is of depth {depth}, its parent of {above}"));
                 }
+                if succeeds {
+                    (lineage, parent) = (member.lineage, member.parent);
+                } else {
+                    parent = Some(member.lineage);
+                }
             }
         }
+        if lineage != id
+            && let Some(first) = self.agents.get_mut(lineage)
+        {
+            first.last = Some(id);
+        }
         let member = Member {
+            lineage,
             parent,
             depth,
             ..Member::default()
         };
         self.agents.entry(id).or_insert(member);
+    }
+
+    /// The lineage an agent is of.
+    fn lineage(&self, agent: &str) -> Option<&'a str> {
+        self.agents.get(agent).map(|member| member.lineage)
+    }
+
+    /// Whether a handle is that of a child of an agent's lineage.
+    fn is_child(&self, handle: &str, of: &str) -> bool {
+        let parent = self.agents.get(handle).and_then(|child| child.parent);
+        parent.is_some() && parent == self.lineage(of) && self.lineage(handle) == Some(handle)
+    }
+
+    /// Whether a lineage has ended, by its handle.
+    fn has_ended(&self, handle: &str) -> bool {
+        let last = self.agents.get(handle).and_then(|first| first.last);
+        let last = self.agents.get(last.unwrap_or(handle));
+        last.is_some_and(|member| member.place == Place::Ended)
     }
 
     fn status(&mut self, line: &'a Line, found: &mut Found) {
@@ -170,8 +206,7 @@ impl<'a> Family<'a> {
         }
         // One of them may have ended as the wait began: its end crosses the answer in the post.
         for other in &awaited {
-            let child = self.agents.get(other);
-            if child.is_none_or(|child| child.parent != Some(id)) {
+            if !self.is_child(other, id) {
                 let message = format!("`{id}` waits for `{other}`, which is no child of it");
                 found.add(line.number, rule::WAITS, message);
             }
@@ -186,11 +221,7 @@ impl<'a> Family<'a> {
             return;
         };
         let awaited = std::mem::take(&mut member.awaited);
-        let lives = |other: &&&str| {
-            let member = self.agents.get(**other);
-            member.is_none_or(|member| member.place != Place::Ended)
-        };
-        if let Some(other) = awaited.iter().find(lives)
+        if let Some(other) = awaited.iter().find(|other| !self.has_ended(other))
             && !self.stopping
         {
             let message = format!("`{id}` goes on while `{other}` has not ended");
@@ -199,10 +230,8 @@ impl<'a> Family<'a> {
     }
 
     fn message(&self, line: &Line, found: &mut Found) {
-        let to = line.text("to");
-        let child = self.agents.get(to);
-        if child.is_none_or(|child| child.parent != line.agent.as_deref()) {
-            let from = line.agent.as_deref().unwrap_or_default();
+        let (to, from) = (line.text("to"), line.agent.as_deref().unwrap_or_default());
+        if !self.is_child(to, from) {
             let message = format!("`{from}` writes to `{to}`, no child of it");
             found.add(line.number, rule::MESSAGES, message);
         }

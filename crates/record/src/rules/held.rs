@@ -75,7 +75,9 @@ impl<'a> Held<'a> {
             self.snapshot(shown, line, found);
             return;
         }
-        if !self.awaited.is_empty() {
+        // What happens to an agent on its way is told as it happens; who dies on it shows no more.
+        let told_at_once = line.kind == "log" || super::agent::is_death(line);
+        if !self.awaited.is_empty() && !told_at_once {
             let awaited = std::mem::take(&mut self.awaited);
             found.add(
                 line.number,

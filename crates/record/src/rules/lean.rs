@@ -20,6 +20,9 @@ const PAYLOAD: &[(&str, &[&str])] = &[
     ("tool_result", &["preview"]),
 ];
 
+/// The call that leaves a state of a machine: of its arguments, the state it chooses is kept.
+pub(super) const LEAVING: &str = "transition_state";
+
 /// Characters that are kept of any other text: more than of any word, id or preview a rule looks at.
 const LONGEST: usize = 512;
 
@@ -41,12 +44,23 @@ pub(super) fn continue_from(window: &mut Vec<Value>, prompt: &mut Value) -> usiz
 /// Takes out of a checked line's value what is not needed any more.
 pub(super) fn make(kind: &str, value: &mut Value) {
     if let Value::Object(fields) = value {
+        if kind == "tool_call" && fields.get("tool").is_some_and(|tool| tool == LEAVING) {
+            keep_choice(fields);
+        }
         let payload = PAYLOAD.iter().find(|(of, _)| *of == kind);
         let payload = payload.map_or(&[][..], |(_, fields)| fields);
         fields
             .retain(|key, _| !ENVELOPE.contains(&key.as_str()) && !payload.contains(&key.as_str()));
     }
     cut(value);
+}
+
+/// Puts the state that a call chooses beside its arguments, which go.
+fn keep_choice(fields: &mut Map<String, Value>) {
+    let arguments = fields.get("arguments").and_then(Value::as_str);
+    let arguments: Option<Value> = arguments.and_then(|text| serde_json::from_str(text).ok());
+    let state = arguments.and_then(|mut it| Some(it.get_mut("state")?.take()));
+    fields.insert("state".to_owned(), state.unwrap_or_default());
 }
 
 /// Cuts every text within. The depth of a value is bounded by what reads JSON.

@@ -113,6 +113,12 @@ impl Sums {
                         sums.count("/spawns");
                     }
                 }
+                "agent_transition" => match line.text("kind") {
+                    "exec" => sums.count("/execs"),
+                    "fork" => sums.count("/forks"),
+                    "fsm" => sums.count("/fsmTransitions"),
+                    _ => {}
+                },
                 "agent_status" if line.text("status") == "failed" => sums.count("/agentsFailed"),
                 "prompt" => {
                     sums.count("/modelCalls");
@@ -135,6 +141,12 @@ impl Sums {
                 "log" if line.text("code") == "retry" => sums.count("/modelRetries"),
                 "api_call" => sums.count("/apiCalls"),
                 "shell" => sums.count("/shellCommands"),
+                "hook" => {
+                    sums.count("/hooksRun");
+                    if line.text("decision") == "block" {
+                        sums.count("/hooksBlocked");
+                    }
+                }
                 "response_rejected" => sums.count("/rejectedResponses/count"),
                 "code_execution" => sums.count("/codeExecutions"),
                 "compaction" => sums.compaction(line),

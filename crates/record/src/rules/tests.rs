@@ -3,8 +3,12 @@
 mod delegation;
 mod good;
 mod held;
+mod hooks;
+mod machine;
+mod persistence;
 mod providers;
 mod recorded;
+mod succession;
 
 use serde_json::{Value, json};
 

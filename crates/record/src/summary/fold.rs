@@ -13,8 +13,8 @@ use super::clocks::Clocks;
 use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
-    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, Origin,
-    ResponseRejected, SlotUsage, TaskStatus, TurnOutcome, Usage,
+    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, HookDecision,
+    Origin, ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -50,6 +50,9 @@ pub struct Fold {
     agents_failed: u64,
     max_depth: u32,
     spawns: u64,
+    forks: u64,
+    execs: u64,
+    fsm_transitions: u64,
     model_calls: u64,
     model_ms: u64,
     model_retries: u64,
@@ -60,6 +63,8 @@ pub struct Fold {
     max_response_output_tokens: u64,
     tool_calls: u64,
     shell_commands: u64,
+    hooks_run: u64,
+    hooks_blocked: u64,
     ran_out_of_context: bool,
     peak_context_tokens: u64,
     peak_context_share: f64,
@@ -133,6 +138,11 @@ impl Fold {
                     self.clocks.changed(agent, status.status, emission.at_ms);
                 }
             }
+            Event::AgentTransition(transition) => match transition.kind {
+                TransitionKind::Exec => self.execs += 1,
+                TransitionKind::Fork => self.forks += 1,
+                TransitionKind::Fsm => self.fsm_transitions += 1,
+            },
             Event::AgentSurface(surface) => {
                 self.execution_mode.get_or_insert(surface.execution_mode);
             }
@@ -160,6 +170,10 @@ impl Fold {
                 }
             }
             Event::Shell(_) => self.shell_commands += 1,
+            Event::Hook(hook) => {
+                self.hooks_run += 1;
+                self.hooks_blocked += u64::from(hook.decision == HookDecision::Block);
+            }
             Event::ContextManaged(managed) => self.managed(managed),
             Event::Compaction(compaction) => self.compaction(compaction),
             Event::MemoryRevision(revision) => {
@@ -193,6 +207,7 @@ impl Fold {
             Event::SessionStarted(_)
             | Event::LimitExceeded(_)
             | Event::AgentMessage(_)
+            | Event::FsmState(_)
             | Event::AgentModules(_)
             | Event::MemoryState(_)
             | Event::ArchiveState(_)
@@ -255,6 +270,9 @@ impl Fold {
             max_depth: self.max_depth,
             peak_parallel: self.clocks.peak_parallel(),
             spawns: self.spawns,
+            forks: self.forks,
+            execs: self.execs,
+            fsm_transitions: self.fsm_transitions,
             model_calls: self.model_calls,
             model_ms: self.model_ms,
             model_retries: self.model_retries,
@@ -276,6 +294,8 @@ impl Fold {
             max_response_output_tokens: self.max_response_output_tokens,
             tool_calls: self.tool_calls,
             shell_commands: self.shell_commands,
+            hooks_run: self.hooks_run,
+            hooks_blocked: self.hooks_blocked,
             ran_out_of_context: self.ran_out_of_context,
             peak_context_tokens: self.peak_context_tokens,
             peak_context_share: self.peak_context_share,

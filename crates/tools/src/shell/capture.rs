@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use super::last_line::{LastLine, Watch};
 use super::lines::Lines;
 use super::spool::Pair;
 use crate::text;
@@ -128,6 +129,7 @@ pub(crate) struct Capture {
     merged: Tail,
     stdout: Stream,
     stderr: Stream,
+    last_line: Option<Watch>,
     disk: Option<Result<Pair, String>>,
 }
 
@@ -138,15 +140,32 @@ impl Capture {
             merged: Tail::of(BYTE_CAP),
             stdout: Stream::default(),
             stderr: Stream::default(),
+            last_line: None,
             disk,
         }
+    }
+
+    /// Keeps the last line of stdout that is not blank, wherever it stands.
+    pub(crate) fn watch_last_line(&mut self) {
+        self.last_line = Some(Watch::default());
+    }
+
+    /// That line, once the streams have ended.
+    pub(crate) fn last_line(&self) -> LastLine {
+        let watch = self.last_line.as_ref();
+        watch.map_or(LastLine::Nothing, Watch::line)
     }
 
     /// Takes the next bytes of a stream.
     pub(crate) fn take(&mut self, source: Source, bytes: &[u8]) {
         self.spool(source, bytes);
         let stream = match source {
-            Source::Stdout => &mut self.stdout,
+            Source::Stdout => {
+                if let Some(watch) = &mut self.last_line {
+                    watch.take(bytes);
+                }
+                &mut self.stdout
+            }
             Source::Stderr => &mut self.stderr,
         };
         let piece = stream.decode(bytes);

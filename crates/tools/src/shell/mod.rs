@@ -10,8 +10,10 @@
 
 pub(crate) mod capture;
 mod groups;
+mod last_line;
 pub(crate) mod lines;
 mod run;
+mod script;
 pub(crate) mod spool;
 
 use std::path::PathBuf;
@@ -26,12 +28,16 @@ use vocab::tools::ShellPolicy;
 use crate::paths::{Place, reason};
 use groups::Groups;
 pub use groups::{GRACE, Leftover};
+pub use last_line::LastLine;
+pub use script::Script;
 
 /// A command to run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// As given to `sh -c`.
+    /// As given to `sh -c`; of a script, what it goes by.
     pub command: Arc<str>,
+    /// What is run instead of `sh -c`.
+    pub script: Option<Script>,
     /// Where it runs.
     pub place: Place,
     /// What it may take.
@@ -84,6 +90,8 @@ pub struct Outcome {
     pub output: String,
     /// Whether some of the output is not in it.
     pub truncated: bool,
+    /// Of a script, the last line of its stdout that is not blank.
+    pub last_line: LastLine,
     /// What a record says of it.
     pub record: Record,
 }

@@ -21,9 +21,9 @@ use tokio::time::sleep;
 
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
-use super::{End, Outcome, Record, Request, Shared};
-use crate::output;
+use super::{End, LastLine, Outcome, Record, Request, Shared, script};
 use crate::paths::reason;
+use crate::{open_files, output};
 
 /// How long pipes are drained after `sh` is gone.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -33,6 +33,10 @@ const LAST_DRAIN: Duration = Duration::from_millis(250);
 
 /// Bytes read at a time; a pipe holds no more.
 const CHUNK: usize = 64 * 1024;
+
+/// How often, and how long apart, a script is tried that somebody still holds open.
+const BUSY_TRIES: u32 = 100;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// The one variable of gg's environment that no command sees (R23).
 const CREDENTIAL: &str = "OPENROUTER_API_KEY";
@@ -52,7 +56,7 @@ pub(super) async fn run(
     stop: Stop,
     mut answer: oneshot::Sender<Outcome>,
 ) {
-    let (mut child, leader) = match start(&shared, &request) {
+    let (mut child, leader) = match start(&shared, &request).await {
         Ok(started) => started,
         Err(why) => {
             // Nobody waits for the answer any more, then nobody misses it.
@@ -69,6 +73,9 @@ pub(super) async fn run(
     let offloads = output::offloads(request.policy);
     let disk = offloads.then(|| shared.spare.take(&shared.folder, shared.file_cap));
     let mut capture = Capture::new(disk);
+    if request.script.is_some() {
+        capture.watch_last_line();
+    }
     let ended = {
         let stopped = async {
             tokio::select! {
@@ -102,14 +109,39 @@ pub(super) async fn run(
     }
 }
 
-/// Starts `sh` at the head of its own group, without input.
-fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), String> {
+/// Starts `sh`, or a script, at the head of its own group, without input.
+async fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), String> {
+    let mut tries = BUSY_TRIES;
+    let spawned = loop {
+        match spawn(shared, request) {
+            // A process started at this moment by another thread may still hold the script open
+            // as it was when gg wrote it; it lets go as it becomes what it is to be.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries > 0 => {
+                tries -= 1;
+                sleep(BUSY_PAUSE).await;
+            }
+            spawned => break spawned,
+        }
+    };
+    let child = spawned.map_err(|error| why_not(&error, request))?;
+    let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    let leader = leader.ok_or("the process was gone at once")?;
+    open_files::give_back(leader);
+    Ok((child, leader))
+}
+
+fn spawn(shared: &Shared, request: &Request) -> io::Result<Child> {
     // The group and the directory are set by attributes and no hook runs before `exec`: so the
     // process is spawned, not forked, at the same price however large gg has grown.
-    let spawned = Command::new("/bin/sh")
-        .arg0("sh")
-        .arg("-c")
-        .arg(&*request.command)
+    let mut command = match &request.script {
+        None => {
+            let mut command = Command::new("/bin/sh");
+            command.arg0("sh").arg("-c").arg(&*request.command);
+            command
+        }
+        Some(script) => script.command(),
+    };
+    command
         .current_dir(&request.place.cwd)
         .env_remove(CREDENTIAL)
         .env(MARK, shared.run.as_str())
@@ -117,11 +149,7 @@ fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        .spawn();
-    let child = spawned.map_err(|error| why_not(&error, request))?;
-    let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
-    let leader = leader.ok_or("the process was gone at once")?;
-    Ok((child, leader))
+        .spawn()
 }
 
 /// Why a command could not start. The directory is looked at only now: it is nearly always there.
@@ -134,6 +162,7 @@ fn why_not(error: &io::Error, request: &Request) -> String {
                 cwd.display()
             )
         }
+        Ok(_) if request.script.is_some() => script::why_not(error),
         Ok(_) if error.kind() == io::ErrorKind::ArgumentListTooLong => format!(
             "the command is too long ({} bytes); write it to a file and run that",
             request.command.len()
@@ -331,6 +360,7 @@ fn outcome(request: &Request, capture: &Capture, ended: Ended) -> Outcome {
         exit_code,
         output: shown.text,
         truncated: shown.truncated,
+        last_line: capture.last_line(),
         record,
     }
 }
@@ -342,6 +372,7 @@ pub(super) fn not_started(request: &Request, why: String) -> Outcome {
         exit_code: -1,
         output: String::new(),
         truncated: false,
+        last_line: LastLine::Nothing,
         record: record(request, -1),
     }
 }

@@ -39,6 +39,7 @@ impl Rig {
     fn request(&self, command: &str) -> Request {
         Request {
             command: command.into(),
+            script: None,
             place: Place::at(self.work()),
             timeout: Duration::from_secs(60),
             time_left: None,
@@ -554,4 +555,68 @@ async fn files_made_ahead_that_a_command_removes_are_made_again() {
         .find_map(|line| line.strip_prefix("stdout: "))
         .unwrap();
     assert_eq!(fs::read(path).unwrap().len(), 10_000);
+}
+
+impl Rig {
+    /// Runs a script that is told `argument`.
+    async fn script(&self, source: &str, argument: &str) -> Outcome {
+        use std::os::unix::fs::PermissionsExt;
+
+        let path = self.folder.path().join("script");
+        fs::write(&path, source).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        let request = Request {
+            script: Some(Script {
+                path,
+                names_interpreter: source.starts_with("#!"),
+                argument: argument.into(),
+            }),
+            policy: None,
+            ..self.request("script")
+        };
+        self.runner.run(request, pending()).await
+    }
+}
+
+fn last(text: &str) -> LastLine {
+    LastLine::Line(text.to_owned())
+}
+
+#[tokio::test]
+async fn a_script_has_one_argument_no_input_and_a_last_line() {
+    let rig = Rig::new();
+    for head in ["", "#!/bin/sh\n"] {
+        let source = format!("{head}cat; echo \"$#\"; pwd >&2; echo \"<$1>\"");
+        let outcome = rig.script(&source, "a 'b' \"c\" $d").await;
+        assert_eq!(outcome.exit_code, 0);
+        assert_eq!(outcome.last_line, last("<a 'b' \"c\" $d>"));
+        assert_eq!(outcome.record.stdout, "1\n<a 'b' \"c\" $d>\n");
+        assert_eq!(outcome.record.stderr, format!("{}\n", rig.work().display()));
+    }
+}
+
+#[tokio::test]
+async fn a_script_s_stdout_is_read_whole_however_much_it_is() {
+    let rig = Rig::new();
+    let outcome = rig
+        .script(
+            "yes line | head -c 20000000; echo; echo last; echo; echo",
+            "",
+        )
+        .await;
+    assert_eq!(outcome.last_line, last("last"));
+    let spool = rig.folder.path().join("spool");
+    assert!(!spool.exists(), "nothing of it is kept on disk");
+}
+
+#[tokio::test]
+async fn a_script_that_is_not_there_or_whose_interpreter_is_not_did_not_start() {
+    let rig = Rig::new();
+    let outcome = rig.script("#!/no/such/interpreter\n", "x").await;
+    let End::NotStarted { why } = &outcome.end else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(why, "the script or its interpreter is not there");
+    // A command has no last line of its own.
+    assert_eq!(rig.run("echo x").await.last_line, LastLine::Nothing);
 }

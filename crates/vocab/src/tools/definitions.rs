@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Target, ToolName, context, delegation, memories, skills, tasks};
+use super::{Exit, Target, ToolName, context, delegation, machine, memories, skills, tasks};
 use crate::knowledge::{MemoryStrategy, TaskMode};
 use crate::words::words;
 
@@ -75,6 +75,12 @@ pub struct Variants<'a> {
     pub skills: bool,
     /// Whom the agent may put to work.
     pub targets: &'a [Target<'a>],
+    /// The ways out of the machine's state the agent stands in.
+    pub exits: &'a [Exit<'a>],
+    /// Whether it may copy itself.
+    pub forks: bool,
+    /// Whom it may become.
+    pub successors: &'a [Target<'a>],
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
@@ -172,7 +178,8 @@ pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> 
             )
         }
         tool => context::parts(tool)
-            .or_else(|| delegation::parts(tool, variants.targets))
+            .or_else(|| delegation::parts(tool, variants))
+            .or_else(|| machine::parts(tool, variants.exits))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
             .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
@@ -211,6 +218,17 @@ mod tests {
             name: "Scout",
             description: "Looks things up.",
         }],
+        exits: &[Exit {
+            state: "done",
+            description: "",
+            history: false,
+        }],
+        forks: true,
+        successors: &[Target {
+            slug: "mason",
+            name: "Mason",
+            description: "Builds.",
+        }],
     };
 
     #[test]
@@ -228,7 +246,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::Fork, VARIANTS), None);
+        assert_eq!(definition(ToolName::CreateIssue, VARIANTS), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod context;
 mod definitions;
 mod delegation;
 mod endings;
+mod machine;
 mod memories;
 mod skills;
 mod tasks;
@@ -17,6 +18,7 @@ pub use definitions::{
 };
 pub use delegation::Target;
 pub use endings::{EndingCall, ending_definition};
+pub use machine::Exit;
 
 words! {
     /// A tool of the registry, by the name a model calls it.

@@ -1,14 +1,17 @@
 //! The pool against examples, and against the obvious model.
 
-use proptest::prelude::*;
+mod properties;
+
+use std::collections::VecDeque;
 
 use super::*;
 
 fn grants(effects: Vec<Effect>) -> Vec<(String, Ticket)> {
-    effects
-        .into_iter()
-        .map(|Effect::Grant(agent, ticket)| (agent.to_string(), ticket))
-        .collect()
+    let granted = |effect| match effect {
+        Effect::Grant(agent, ticket) => Some((agent.to_string(), ticket)),
+        Effect::Swapped(_) | Effect::Contended(_) => None,
+    };
+    effects.into_iter().filter_map(granted).collect()
 }
 
 /// A pool that remembers who holds which slot.
@@ -109,92 +112,107 @@ fn one_that_asks_for_its_next_slot_before_its_last_came_back_gets_it() {
     assert_eq!(release(&mut wide, "a"), ["a"]);
 }
 
-/// One that runs or waits, as the model has it.
-#[derive(Clone, Debug)]
-struct Known {
-    agent: String,
-    class: Class,
-    key: Option<String>,
-    ticket: Ticket,
+/// Whether the slot of an agent is held under another key from here on; and who is granted one.
+fn swap(pool: &mut Held, agent: &str, key: Option<&str>) -> (bool, Vec<String>) {
+    let ticket = pool.1[agent];
+    let mut effects = pool.0.step(Event::Swap(ticket, key.map(Slug::from)));
+    let first = effects.remove(0);
+    let swapped = first == Effect::Swapped(ticket);
+    assert!(swapped || first == Effect::Contended(ticket), "{first:?}");
+    let granted = grants(effects);
+    pool.1.extend(granted.clone());
+    (
+        swapped,
+        granted.into_iter().map(|(agent, _)| agent).collect(),
+    )
 }
 
-proptest! {
-    /// Random events against the obvious model: one list of waiters, one of those that run.
-    #[test]
-    fn whoever_is_granted_is_the_first_that_may_run_and_nobody_who_may_is_left(
-        cap in prop::sample::select(vec![1_u64, 2, 16]),
-        steps in prop::collection::vec((0_u8..6, 0_u8..24, 0_u8..5), 1..250),
-    ) {
-        let mut pool = Pool::new(cap);
-        let mut running: Vec<Known> = Vec::new();
-        let mut waiting: Vec<Known> = Vec::new();
-        for (serial, (kind, pick, key)) in steps.into_iter().enumerate() {
-            let event = match kind {
-                0..=2 => {
-                    let known = Known {
-                        agent: format!("agent-{serial}"),
-                        class: if kind == 0 { Class::Start } else { Class::Resume },
-                        key: (key < 3).then(|| format!("key-{key}")),
-                        ticket: 0,
-                    };
-                    waiting.push(known.clone());
-                    Event::Acquire(
-                        known.agent.into(),
-                        known.class,
-                        known.key.map(Slug::from),
-                    )
-                }
-                3 | 4 if !running.is_empty() => {
-                    let gone = running.remove(pick as usize % running.len());
-                    Event::Release(gone.ticket)
-                }
-                _ if !waiting.is_empty() => {
-                    let gone = waiting.remove(pick as usize % waiting.len());
-                    Event::Forget(gone.agent.into())
-                }
-                _ => continue,
-            };
-            let free = |known: &Known, running: &[Known]| {
-                known.key.is_none() || running.iter().all(|other| other.key != known.key)
-            };
-            for (granted, ticket) in grants(pool.step(event)) {
-                let first = |class| {
-                    let may = |known: &Known| known.class == class && free(known, &running);
-                    waiting.iter().position(may)
-                };
-                let expected = first(Class::Resume).or_else(|| first(Class::Start));
-                let mut expected = waiting.remove(expected.expect("somebody could run"));
-                expected.ticket = ticket;
-                prop_assert_eq!(&granted, &expected.agent);
-                running.push(expected);
-            }
-            prop_assert!(running.len() as u64 <= cap);
-            let idle = (running.len() as u64) < cap;
-            let left = waiting.iter().any(|known| free(known, &running));
-            prop_assert!(!(idle && left), "a slot is idle and {:?} wait", waiting);
-        }
-    }
+fn nobody() -> Vec<String> {
+    Vec::new()
+}
 
-    /// However agents come and suspend, each that asked and was not forgotten runs in the end.
-    #[test]
-    fn nobody_waits_for_ever(
-        cap in prop::sample::select(vec![1_u64, 2, 16]),
-        asks in prop::collection::vec((any::<bool>(), 0_u8..5), 1..100),
-    ) {
-        let mut pool = Pool::new(cap);
-        let mut running: VecDeque<(String, Ticket)> = VecDeque::new();
-        let mut ran = 0;
-        let total = asks.len();
-        for (serial, (resumes, key)) in asks.into_iter().enumerate() {
-            let class = if resumes { Class::Resume } else { Class::Start };
-            let key = (key < 3).then(|| Slug::from(format!("key-{key}")));
-            let agent = AgentId::from(format!("agent-{serial}"));
-            running.extend(grants(pool.step(Event::Acquire(agent, class, key))));
-        }
-        while let Some((_, ticket)) = running.pop_front() {
-            ran += 1;
-            running.extend(grants(pool.step(Event::Release(ticket))));
-        }
-        prop_assert_eq!(ran, total);
+#[test]
+fn a_swap_to_a_free_key_keeps_the_slot_and_frees_the_old_key() {
+    let mut pool = pool(2);
+    ask(&mut pool, "a", Class::Start, Some("x"));
+    assert_eq!(ask(&mut pool, "b", Class::Start, Some("x")), NOBODY);
+    assert_eq!(
+        swap(&mut pool, "a", Some("y")),
+        (true, vec!["b".to_owned()])
+    );
+    // The new key is held with the old slot, and both come back together.
+    assert_eq!(ask(&mut pool, "c", Class::Start, Some("y")), NOBODY);
+    assert_eq!(release(&mut pool, "a"), ["c"]);
+}
+
+#[test]
+fn a_swap_to_a_held_key_gives_up_slot_and_old_key_together() {
+    let mut pool = pool(2);
+    ask(&mut pool, "a", Class::Start, Some("x"));
+    ask(&mut pool, "b", Class::Start, Some("y"));
+    ask(&mut pool, "c", Class::Start, Some("x"));
+    assert_eq!(
+        swap(&mut pool, "a", Some("y")),
+        (false, vec!["c".to_owned()])
+    );
+    // What is given up is not given up twice.
+    assert_eq!(release(&mut pool, "a"), NOBODY);
+    assert_eq!(ask(&mut pool, "a", Class::Resume, Some("y")), NOBODY);
+    assert_eq!(release(&mut pool, "b"), ["a"]);
+}
+
+#[test]
+fn a_swap_to_and_from_no_key_always_keeps_the_slot() {
+    let mut pool = pool(1);
+    ask(&mut pool, "a", Class::Start, Some("x"));
+    assert_eq!(swap(&mut pool, "a", Some("x")), (true, nobody()));
+    assert_eq!(swap(&mut pool, "a", None), (true, nobody()));
+    assert_eq!(swap(&mut pool, "a", Some("x")), (true, nobody()));
+    assert_eq!(ask(&mut pool, "b", Class::Start, Some("x")), NOBODY);
+    assert_eq!(swap(&mut pool, "a", None), (true, nobody()));
+    assert_eq!(release(&mut pool, "a"), ["b"]);
+}
+
+#[test]
+fn a_swap_of_a_slot_that_is_back_changes_nothing() {
+    let mut pool = pool(1);
+    ask(&mut pool, "a", Class::Start, None);
+    release(&mut pool, "a");
+    let ticket = pool.1["a"];
+    assert_eq!(pool.0.step(Event::Swap(ticket, Some("x".into()))), []);
+    assert_eq!(ask(&mut pool, "b", Class::Start, Some("x")), ["b"]);
+}
+
+/// Were each release to look at everybody who is passed over, this would not end.
+#[test]
+fn a_hundred_thousand_behind_one_key_are_worked_off_beside_as_many_without() {
+    const EACH: usize = 100_000;
+    let mut pool = Pool::new(2);
+    let mut running = VecDeque::new();
+    for n in 0..EACH {
+        let key = Some(Slug::from("k"));
+        let keyed = Event::Acquire(format!("k-{n}").into(), Class::Start, key);
+        running.extend(grants(pool.step(keyed)));
     }
+    for n in 0..EACH {
+        let free = Event::Acquire(format!("f-{n}").into(), Class::Start, None);
+        running.extend(grants(pool.step(free)));
+    }
+    let mut order = Vec::new();
+    while let Some((agent, ticket)) = running.pop_front() {
+        order.push(agent);
+        running.extend(grants(pool.step(Event::Release(ticket))));
+    }
+    assert_eq!(order.len(), 2 * EACH);
+    let of = |letter| order.iter().filter(move |agent| agent.starts_with(letter));
+    assert!(
+        of('k')
+            .enumerate()
+            .all(|(n, agent)| *agent == format!("k-{n}"))
+    );
+    assert!(
+        of('f')
+            .enumerate()
+            .all(|(n, agent)| *agent == format!("f-{n}"))
+    );
 }

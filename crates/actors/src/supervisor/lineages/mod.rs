@@ -1,21 +1,33 @@
 //! Who put whom to work: handles, children, depth, messages, return values and waits for them
-//! (03 §3).
+//! (03 §3), whatever incarnation a lineage has reached (03 §5).
 //!
 //! A pure state machine that knows no actor, clock or channel. The supervisor feeds it what agents
 //! ask and how they end, and carries out what it answers. A lineage is addressed by its handle,
-//! the id of its first incarnation.
+//! the id of its first incarnation; its agents ask under the ids of their own.
 //!
-//! Always true: a lineage ends once, and its value is kept for the run; a wait is answered once,
-//! by the values it asked for or by the run's stop; no wait stands once the run is stopping, and
-//! none is begun; a message that was accepted is drained once, or handed back as its reader ends.
+//! Always true: a lineage ends once, and its value is kept for the run; children, inbox, waits and
+//! value are the lineage's, so that a succession changes none of them; a wait is answered once, by
+//! the values it asked for or by the run's stop; no wait stands once the run is stopping, and none
+//! is begun; a message that was accepted is drained once, or handed back as its reader ends; a
+//! copy that is reserved is nobody's child before it is made.
+//!
+//! A wait counts the children it lacks, so that a child's end costs the same however many others
+//! are awaited with it.
 
-use std::collections::HashMap;
+mod answers;
+mod forks;
+mod succession;
+mod waits;
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use vocab::ids::AgentId;
-use vocab::outcome::EndStatus;
 
 use crate::delegation::{Letter, ReturnValue};
+pub(super) use answers::{Departure, Grant, Wait};
+pub use answers::{MessageRefusal, SpawnRefusal, WaitRefusal};
+pub(super) use succession::Heir;
 
 /// The lineages of a run.
 #[derive(Debug)]
@@ -24,18 +36,33 @@ pub(super) struct Lineages {
     max_agents: Option<u64>,
     /// Ids minted of the run-global counter.
     minted: u64,
+    /// By handle.
     known: HashMap<AgentId, Lineage>,
+    /// The handles of those that succeeded another.
+    successors: HashMap<AgentId, AgentId>,
+    /// Copies that were promised and not made yet, with the handles of their makers.
+    reserved: HashMap<AgentId, AgentId>,
     stopping: bool,
 }
 
 #[derive(Debug)]
 struct Lineage {
     parent: Option<AgentId>,
+    /// Its place among the parent's children.
+    place: u64,
     depth: u64,
-    /// In order of their spawns.
+    /// The incarnation that runs, or ran last.
+    current: AgentId,
+    /// How many came before that.
+    succeeded: u64,
+    /// Agents that the current incarnation has started.
+    started: u64,
+    /// In order of their starts.
     children: Vec<AgentId>,
-    /// Whether a wait has brought its value to its parent.
-    collected: bool,
+    /// Those whose value no wait has brought, by their place.
+    uncollected: BTreeMap<u64, AgentId>,
+    /// Whether its parent's wait is for it.
+    awaited: bool,
     stage: Stage,
 }
 
@@ -44,90 +71,19 @@ enum Stage {
     Live {
         /// Messages it has not read, in order.
         inbox: Vec<Letter>,
-        /// The children its wait is for, in asked order.
-        wait: Option<Vec<AgentId>>,
+        /// The wait it is in.
+        wait: Option<Standing>,
     },
     Ended(ReturnValue),
 }
 
-/// Leave to start a child, and what it will be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Grant {
-    pub(super) id: AgentId,
-    pub(super) parent: AgentId,
-    pub(super) depth: u64,
-    /// Its place among the parent's spawns, from 0.
-    pub(super) ordinal: u64,
-}
-
-/// Why a child is not started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpawnRefusal {
-    /// The caller is as deep as agents go.
-    Depth {
-        /// `maxDepth`.
-        max: u64,
-    },
-    /// As many agents as may be have been started.
-    Agents {
-        /// `maxAgents`.
-        max: u64,
-    },
-    /// A run-wide stop starts nothing new.
-    Stopping,
-    /// gg could not stand it up: a defect of its own.
-    Impossible,
-}
-
-/// What becomes of a wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wait {
-    /// Its condition holds: a value a child, in asked order.
-    Met(Vec<ReturnValue>),
-    /// It will be answered; these have not ended.
-    Begun(Vec<AgentId>),
-}
-
-/// Why nobody is waited for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitRefusal {
-    /// Somebody else's children, or nobody's.
-    NoChild {
-        /// Those asked for that are none.
-        ids: Vec<AgentId>,
-        /// The caller's children.
-        children: Vec<AgentId>,
-    },
-    /// The run is stopping.
-    Stopping,
-}
-
-/// Why a message is not accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MessageRefusal {
-    /// The caller's no child.
-    NoChild {
-        /// The addressee.
-        id: AgentId,
-        /// The caller's children.
-        children: Vec<AgentId>,
-    },
-    /// It has ended.
-    Ended {
-        /// The addressee.
-        id: AgentId,
-        /// How.
-        status: EndStatus,
-    },
-}
-
-/// What an agent's end leaves to do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Departure {
-    /// Whose wait is over, and its values.
-    pub(super) answered: Option<(AgentId, Vec<ReturnValue>)>,
-    /// Messages nobody will read.
-    pub(super) dropped: Vec<Letter>,
+/// A wait that stands.
+#[derive(Debug)]
+struct Standing {
+    /// The children it is for, in asked order.
+    asked: Vec<AgentId>,
+    /// How many of them have not ended.
+    lacking: usize,
 }
 
 impl Lineages {
@@ -138,6 +94,8 @@ impl Lineages {
             max_agents,
             minted: 0,
             known: HashMap::new(),
+            successors: HashMap::new(),
+            reserved: HashMap::new(),
             stopping: false,
         }
     }
@@ -147,48 +105,89 @@ impl Lineages {
         self.add(id, None, 0);
     }
 
-    /// Agents started so far, the root among them.
+    /// Lineages started so far, the root's among them.
     pub(super) fn started(&self) -> u64 {
         self.known.len() as u64
     }
 
+    /// The handle of an agent's lineage.
+    pub(super) fn handle<'a>(&'a self, agent: &'a AgentId) -> &'a AgentId {
+        self.successors.get(agent).unwrap_or(agent)
+    }
+
+    /// Whether another has taken an agent's place.
+    pub(super) fn has_handed_on(&self, agent: &AgentId) -> bool {
+        self.of(agent).is_some_and(|it| it.current != *agent)
+    }
+
+    /// The lineage of an agent that may ask.
+    fn of(&self, agent: &AgentId) -> Option<&Lineage> {
+        self.known.get(self.handle(agent))
+    }
+
+    fn of_mut(&mut self, agent: &AgentId) -> Option<&mut Lineage> {
+        let handle = self.successors.get(agent).unwrap_or(agent);
+        self.known.get_mut(handle)
+    }
+
     /// Whether an agent may start a child now. Nothing changes before [`spawn`](Self::spawn).
     pub(super) fn grant(&self, by: &AgentId) -> Result<Grant, SpawnRefusal> {
-        let Some(parent) = self.known.get(by).filter(|_| !self.stopping) else {
+        let Some(parent) = self.of(by).filter(|_| !self.stopping) else {
             return Err(SpawnRefusal::Stopping);
         };
         if parent.depth >= self.max_depth {
             let max = self.max_depth;
             return Err(SpawnRefusal::Depth { max });
         }
+        let promised = self.started() + self.reserved.len() as u64;
         if let Some(max) = self.max_agents
-            && self.started() >= max
+            && promised >= max
         {
             return Err(SpawnRefusal::Agents { max });
         }
         Ok(Grant {
-            id: AgentId::from(format!("agent-{}", self.minted + 1)),
+            id: self.next_id(),
             parent: by.clone(),
             depth: parent.depth + 1,
-            ordinal: parent.children.len() as u64,
+            ordinal: parent.started,
         })
     }
 
     /// The child of the last grant begins.
     pub(super) fn spawn(&mut self, grant: &Grant) {
         self.minted += 1;
-        if let Some(parent) = self.known.get_mut(&grant.parent) {
-            parent.children.push(grant.id.clone());
+        self.adopt(grant);
+    }
+
+    fn adopt(&mut self, grant: &Grant) {
+        let handle = self.handle(&grant.parent).clone();
+        if let Some(parent) = self.known.get_mut(&handle) {
+            parent.started += 1;
         }
-        self.add(grant.id.clone(), Some(grant.parent.clone()), grant.depth);
+        self.add(grant.id.clone(), Some(handle), grant.depth);
+    }
+
+    fn next_id(&self) -> AgentId {
+        AgentId::from(format!("agent-{}", self.minted + 1))
     }
 
     fn add(&mut self, id: AgentId, parent: Option<AgentId>, depth: u64) {
+        let mut place = 0;
+        if let Some(parent) = parent.as_ref().and_then(|it| self.known.get_mut(it)) {
+            place = parent.children.len() as u64;
+            parent.children.push(id.clone());
+            parent.uncollected.insert(place, id.clone());
+        }
         let lineage = Lineage {
             parent,
+            place,
             depth,
+            current: id.clone(),
+            succeeded: 0,
+            started: 0,
             children: Vec::new(),
-            collected: false,
+            uncollected: BTreeMap::new(),
+            awaited: false,
             stage: Stage::Live {
                 inbox: Vec::new(),
                 wait: None,
@@ -197,70 +196,10 @@ impl Lineages {
         self.known.insert(id, lineage);
     }
 
-    /// An agent waits for children, each named once; for none named, for every child not collected
-    /// yet. One that is answered at once gives nothing up.
-    pub(super) fn wait(&mut self, by: &AgentId, ids: &[AgentId]) -> Result<Wait, WaitRefusal> {
-        let Some(waiter) = self.known.get(by) else {
-            return Err(WaitRefusal::Stopping);
-        };
-        let strangers: Vec<AgentId> = ids
-            .iter()
-            .filter(|id| !waiter.children.contains(id))
-            .cloned()
-            .collect();
-        if !strangers.is_empty() {
-            return Err(WaitRefusal::NoChild {
-                ids: strangers,
-                children: waiter.children.clone(),
-            });
-        }
-        let asked: Vec<AgentId> = if ids.is_empty() {
-            let uncollected = |id: &&AgentId| self.known.get(*id).is_some_and(|it| !it.collected);
-            waiter
-                .children
-                .iter()
-                .filter(uncollected)
-                .cloned()
-                .collect()
-        } else {
-            ids.to_vec()
-        };
-        if let Some(values) = self.collect(&asked) {
-            return Ok(Wait::Met(values));
-        }
-        if self.stopping {
-            return Err(WaitRefusal::Stopping);
-        }
-        let awaited = asked.iter().filter(|id| !self.has_ended(id));
-        let awaited = awaited.cloned().collect();
-        match self.known.get_mut(by).map(|waiter| &mut waiter.stage) {
-            Some(Stage::Live { wait, .. }) => {
-                *wait = Some(asked);
-                Ok(Wait::Begun(awaited))
-            }
-            // It died with the question in the post: nobody hears the answer.
-            _ => Err(WaitRefusal::Stopping),
-        }
-    }
-
-    /// The values of lineages that have all ended; they count as collected.
-    fn collect(&mut self, ids: &[AgentId]) -> Option<Vec<ReturnValue>> {
-        let value = |id: &AgentId| match &self.known.get(id)?.stage {
-            Stage::Ended(value) => Some(value.clone()),
-            Stage::Live { .. } => None,
-        };
-        let values = ids.iter().map(value).collect::<Option<Vec<_>>>()?;
-        for id in ids {
-            if let Some(lineage) = self.known.get_mut(id) {
-                lineage.collected = true;
-            }
-        }
-        Some(values)
-    }
-
-    fn has_ended(&self, id: &AgentId) -> bool {
-        let lineage = self.known.get(id);
-        lineage.is_some_and(|it| matches!(it.stage, Stage::Ended(_)))
+    /// A lineage by its handle, where it is a child of another.
+    fn child(&self, handle: &AgentId, id: &AgentId) -> Option<&Lineage> {
+        let child = self.known.get(id)?;
+        (child.parent.as_ref() == Some(handle)).then_some(child)
     }
 
     /// An agent writes to a child. A child that is queued or suspended may be written to.
@@ -270,32 +209,34 @@ impl Lineages {
         to: &AgentId,
         text: Arc<str>,
     ) -> Result<(), MessageRefusal> {
-        let children = self.known.get(by).map(|it| it.children.as_slice());
-        let children = children.unwrap_or_default();
-        let child = children.contains(to);
-        let children = children.to_vec();
-        match self.known.get_mut(to).filter(|_| child) {
-            None => Err(MessageRefusal::NoChild {
+        let from = self.handle(by).clone();
+        if self.reserved.get(to) == Some(&from) {
+            return Err(MessageRefusal::NotYet { id: to.clone() });
+        }
+        if self.child(&from, to).is_none() {
+            let children = self.known.get(&from).map(|it| it.children.clone());
+            return Err(MessageRefusal::NoChild {
                 id: to.clone(),
-                children,
+                children: children.unwrap_or_default(),
+            });
+        }
+        match self.known.get_mut(to).map(|reader| &mut reader.stage) {
+            Some(Stage::Live { inbox, .. }) => {
+                inbox.push(Letter { from, text });
+                Ok(())
+            }
+            Some(Stage::Ended(value)) => Err(MessageRefusal::Ended {
+                id: to.clone(),
+                status: value.status,
             }),
-            Some(reader) => match &mut reader.stage {
-                Stage::Ended(value) => Err(MessageRefusal::Ended {
-                    id: to.clone(),
-                    status: value.status,
-                }),
-                Stage::Live { inbox, .. } => {
-                    let from = by.clone();
-                    inbox.push(Letter { from, text });
-                    Ok(())
-                }
-            },
+            // It was found above.
+            None => Ok(()),
         }
     }
 
     /// What was written to an agent since the last time, in order.
     pub(super) fn drain(&mut self, agent: &AgentId) -> Vec<Letter> {
-        match self.known.get_mut(agent).map(|it| &mut it.stage) {
+        match self.of_mut(agent).map(|it| &mut it.stage) {
             Some(Stage::Live { inbox, .. }) => std::mem::take(inbox),
             _ => Vec::new(),
         }
@@ -303,7 +244,8 @@ impl Lineages {
 
     /// A lineage ended. The first end counts.
     pub(super) fn end(&mut self, value: ReturnValue) -> Departure {
-        let Some(lineage) = self.known.get_mut(&value.id) else {
+        let id = value.id.clone();
+        let Some(lineage) = self.known.get_mut(&id) else {
             return Departure::default();
         };
         let Stage::Live { inbox, .. } = &mut lineage.stage else {
@@ -311,35 +253,23 @@ impl Lineages {
         };
         let dropped = std::mem::take(inbox);
         lineage.stage = Stage::Ended(value);
-        let parent = lineage.parent.clone();
+        let awaited = std::mem::take(&mut lineage.awaited);
+        let parent = lineage.parent.clone().filter(|_| awaited);
+        self.reserved.retain(|_, maker| *maker != id);
         Departure {
-            answered: parent.and_then(|parent| self.answer(parent)),
+            answered: parent.and_then(|parent| self.met(&parent)),
             dropped,
         }
-    }
-
-    /// The answer to a lineage's wait, where its condition now holds.
-    fn answer(&mut self, waiter: AgentId) -> Option<(AgentId, Vec<ReturnValue>)> {
-        let asked = match &self.known.get(&waiter)?.stage {
-            Stage::Live { wait, .. } => wait.clone()?,
-            Stage::Ended(_) => return None,
-        };
-        let values = self.collect(&asked)?;
-        if let Some(Stage::Live { wait, .. }) = self.known.get_mut(&waiter).map(|it| &mut it.stage)
-        {
-            *wait = None;
-        }
-        Some((waiter, values))
     }
 
     /// The run is stopping: nothing new is started or waited for. Whose waits are released.
     pub(super) fn stop(&mut self) -> Vec<AgentId> {
         self.stopping = true;
-        let waiting = |(id, lineage): (&AgentId, &mut Lineage)| match &mut lineage.stage {
-            Stage::Live { wait, .. } => wait.take().map(|_| id.clone()),
+        let waiting = |lineage: &mut Lineage| match &mut lineage.stage {
+            Stage::Live { wait, .. } => wait.take().map(|_| lineage.current.clone()),
             Stage::Ended(_) => None,
         };
-        self.known.iter_mut().filter_map(waiting).collect()
+        self.known.values_mut().filter_map(waiting).collect()
     }
 }
 

@@ -1,8 +1,11 @@
-//! Lineages against examples, and against random trees of spawns, waits, messages and ends.
+//! Lineages against examples, and against random trees of spawns, copies, waits, messages,
+//! successions and ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+
+use vocab::outcome::EndStatus;
 
 use super::*;
 
@@ -167,6 +170,119 @@ fn a_stop_releases_every_wait_and_begins_none() {
     );
 }
 
+fn succeed(lineages: &mut Lineages, agent: &str) -> AgentId {
+    let heir = lineages.heir(&agent.into()).expect("it may hand itself on");
+    lineages.succeed(&heir);
+    heir.id
+}
+
+#[test]
+fn a_lineage_is_one_agent_whoever_runs() {
+    let mut lineages = run(2, None);
+    let root = AgentId::from("root");
+    spawn(&mut lineages, "root");
+    lineages
+        .message(&root, &"agent-1".into(), "one".into())
+        .unwrap();
+    assert_eq!(succeed(&mut lineages, "agent-1"), "agent-2".into());
+    // Its inbox stays, and who writes to it knows its handle alone.
+    lineages
+        .message(&root, &"agent-1".into(), "two".into())
+        .unwrap();
+    assert_eq!(
+        lineages.message(&root, &"agent-2".into(), "x".into()),
+        Err(MessageRefusal::NoChild {
+            id: "agent-2".into(),
+            children: asked(&["agent-1"]),
+        })
+    );
+    assert_eq!(lineages.drain(&"agent-2".into()).len(), 2);
+    // So do its children.
+    let heir = succeed(&mut lineages, "root");
+    let grant = lineages.grant(&heir).unwrap();
+    assert_eq!((grant.depth, grant.ordinal), (1, 0));
+    assert_eq!(
+        lineages.wait(&heir, &[]),
+        Ok(Wait::Begun(asked(&["agent-1"])))
+    );
+    // A suspended agent hands nothing on.
+    assert_eq!(lineages.heir(&heir), None);
+    let (waiter, values) = lineages.end(value("agent-1")).answered.unwrap();
+    assert_eq!((waiter, ids(&values)), (heir, vec!["agent-1".to_owned()]));
+}
+
+#[test]
+fn what_an_heir_is_told_to_collect_is_what_no_wait_has_brought() {
+    let mut lineages = run(1, None);
+    let root = AgentId::from("root");
+    for _ in 0..3 {
+        spawn(&mut lineages, "root");
+    }
+    lineages.end(value("agent-1"));
+    lineages.end(value("agent-2"));
+    lineages.wait(&root, &asked(&["agent-1"])).unwrap();
+    succeed(&mut lineages, "agent-3");
+    let heir = succeed(&mut lineages, "root");
+    let told = lineages.uncollected(&heir).into_iter();
+    let told: Vec<_> = told
+        .map(|(id, runs, value)| (id, runs, value.is_some()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("agent-2".into(), "agent-2".into(), true),
+            ("agent-3".into(), "agent-4".into(), false),
+        ]
+    );
+}
+
+#[test]
+fn a_promised_copy_counts_as_started_and_goes_with_its_maker() {
+    let mut lineages = run(2, Some(3));
+    let root = AgentId::from("root");
+    let copy = lineages.reserve(&root).unwrap();
+    assert_eq!(lineages.wait(&root, &[]), Ok(Wait::Met(Vec::new())));
+    assert_eq!(lineages.reserve(&root).unwrap(), "agent-2".into());
+    assert_eq!(
+        lineages.reserve(&root),
+        Err(SpawnRefusal::Agents { max: 3 })
+    );
+    let grant = lineages.promised(&root, &copy).unwrap();
+    lineages.fork(&grant);
+    assert_eq!(
+        lineages.wait(&root, &[]),
+        Ok(Wait::Begun(vec![copy.clone()]))
+    );
+    // The other is never made: its place is free again.
+    lineages.end(value("root"));
+    let left = lineages.grant(&copy).unwrap();
+    assert_eq!(left.id, "agent-3".into());
+}
+
+#[test]
+fn the_end_of_one_of_many_children_costs_one_step() {
+    let mut lineages = run(1, None);
+    let root = AgentId::from("root");
+    for _ in 0..1_000 {
+        spawn(&mut lineages, "root");
+    }
+    lineages.wait(&root, &[]).unwrap();
+    for n in 1..1_000 {
+        assert_eq!(
+            lineages.end(value(&format!("agent-{n}"))),
+            Departure::default()
+        );
+    }
+    let (_, values) = lineages.end(value("agent-1000")).answered.unwrap();
+    assert_eq!(values.len(), 1_000);
+    assert!(
+        ids(&values)
+            .iter()
+            .zip(1..)
+            .all(|(id, n)| *id == format!("agent-{n}"))
+    );
+}
+
 /// What a random tree does next; figures pick who.
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -175,6 +291,9 @@ enum Step {
     Message(u8, u8),
     Drain(u8),
     End(u8),
+    Succeed(u8),
+    Reserve(u8),
+    Commit(u8),
     Stop,
 }
 
@@ -185,14 +304,24 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<(u8, u8)>().prop_map(|(who, whom)| Step::Message(who, whom)),
         2 => any::<u8>().prop_map(Step::Drain),
         5 => any::<u8>().prop_map(Step::End),
+        4 => any::<u8>().prop_map(Step::Succeed),
+        2 => any::<u8>().prop_map(Step::Reserve),
+        2 => any::<u8>().prop_map(Step::Commit),
         1 => Just(Step::Stop),
     ]
 }
 
-/// The model: who lives, who waits for whom, what was written and what was read.
+/// The model, by handles: who lives, who waits for whom, what was written and what was read.
 #[derive(Default)]
 struct Model {
     live: Vec<AgentId>,
+    /// Every id of each lineage, the last one in force.
+    chains: BTreeMap<AgentId, Vec<AgentId>>,
+    /// Agents that each id has started.
+    started: BTreeMap<AgentId, u64>,
+    /// Copies that were promised, with who makes them.
+    reserved: Vec<(AgentId, AgentId)>,
+    names: BTreeSet<AgentId>,
     children: BTreeMap<AgentId, Vec<AgentId>>,
     depth: BTreeMap<AgentId, u64>,
     ended: BTreeSet<AgentId>,
@@ -214,6 +343,26 @@ impl Model {
     fn children(&self, id: &AgentId) -> &[AgentId] {
         self.children.get(id).map_or(&[], Vec::as_slice)
     }
+
+    /// The id that a lineage asks under.
+    fn current(&self, handle: &AgentId) -> AgentId {
+        let chain = self.chains.get(handle);
+        chain.and_then(|it| it.last()).unwrap_or(handle).clone()
+    }
+
+    /// A child begins; what its place among all that its starter started has to be.
+    fn adopt(&mut self, by: &AgentId, id: &AgentId, depth: u64) -> u64 {
+        let started = self.started.entry(self.current(by)).or_default();
+        let ordinal = *started;
+        *started += 1;
+        self.children
+            .entry(by.clone())
+            .or_default()
+            .push(id.clone());
+        self.depth.insert(id.clone(), depth);
+        self.live.push(id.clone());
+        ordinal
+    }
 }
 
 proptest! {
@@ -229,6 +378,7 @@ proptest! {
         let mut model = Model::default();
         model.live.push("root".into());
         model.depth.insert("root".into(), 0);
+        model.names.insert("root".into());
         let mut stopped = false;
         let mut started = 1;
         for step in steps {
@@ -238,19 +388,56 @@ proptest! {
                     let depth = model.depth[&by];
                     let allowed = !stopped
                         && depth < max_depth
-                        && max_agents.is_none_or(|max| started < max);
-                    let grant = lineages.grant(&by);
+                        && max_agents.is_none_or(|max| started + (model.reserved.len() as u64) < max);
+                    let grant = lineages.grant(&model.current(&by));
                     prop_assert_eq!(grant.is_ok(), allowed);
                     let Ok(grant) = grant else { continue };
                     lineages.spawn(&grant);
                     started += 1;
-                    prop_assert!(!model.depth.contains_key(&grant.id), "{} twice", grant.id);
+                    prop_assert!(model.names.insert(grant.id.clone()), "{} twice", grant.id);
                     prop_assert_eq!(grant.depth, depth + 1);
-                    let siblings = model.children.entry(by).or_default();
-                    prop_assert_eq!(grant.ordinal, siblings.len() as u64);
-                    siblings.push(grant.id.clone());
-                    model.depth.insert(grant.id.clone(), grant.depth);
-                    model.live.push(grant.id);
+                    prop_assert_eq!(grant.ordinal, model.adopt(&by, &grant.id, grant.depth));
+                }
+                Step::Succeed(who) => {
+                    let Some(by) = model.pick(who) else { continue };
+                    let agent = model.current(&by);
+                    let heir = lineages.heir(&agent);
+                    prop_assert_eq!(heir.is_some(), !stopped);
+                    let Some(heir) = heir else { continue };
+                    lineages.succeed(&heir);
+                    prop_assert!(model.names.insert(heir.id.clone()), "{} twice", heir.id);
+                    prop_assert_eq!(&heir.lineage, &by);
+                    let chain = model.chains.entry(by).or_default();
+                    chain.push(heir.id);
+                    prop_assert_eq!(heir.ordinal, chain.len() as u64);
+                    // Whoever handed itself on does so once.
+                    prop_assert_eq!(lineages.heir(&agent), None);
+                }
+                Step::Reserve(who) => {
+                    let Some(by) = model.pick(who) else { continue };
+                    let agent = model.current(&by);
+                    let Ok(id) = lineages.reserve(&agent) else { continue };
+                    prop_assert!(!stopped && model.names.insert(id.clone()), "{} twice", id);
+                    // Promised, it is nobody's child yet.
+                    let early = Err(WaitRefusal::NotYet { ids: vec![id.clone()] });
+                    prop_assert_eq!(lineages.wait(&agent, std::slice::from_ref(&id)), early);
+                    let unborn = Err(MessageRefusal::NotYet { id: id.clone() });
+                    prop_assert_eq!(lineages.message(&agent, &id, "x".into()), unborn);
+                    model.reserved.push((id, by));
+                }
+                Step::Commit(which) => {
+                    if model.reserved.is_empty() { continue }
+                    let place = usize::from(which) % model.reserved.len();
+                    let (id, by) = model.reserved[place].clone();
+                    if model.waiting.contains_key(&by) { continue }
+                    let promised = lineages.promised(&model.current(&by), &id);
+                    prop_assert_eq!(promised.is_ok(), !stopped);
+                    let Ok(grant) = promised else { continue };
+                    lineages.fork(&grant);
+                    started += 1;
+                    model.reserved.remove(place);
+                    prop_assert_eq!(grant.depth, model.depth[&by] + 1);
+                    prop_assert_eq!(grant.ordinal, model.adopt(&by, &id, grant.depth));
                 }
                 Step::Wait(who, whom) => {
                     let Some(by) = model.pick(who) else { continue };
@@ -262,7 +449,7 @@ proptest! {
                         .map(|(_, id)| id.clone())
                         .rev()
                         .collect();
-                    match lineages.wait(&by, &named) {
+                    match lineages.wait(&model.current(&by), &named) {
                         Ok(Wait::Met(values)) => {
                             for value in &values {
                                 prop_assert!(model.ended.contains(&value.id));
@@ -286,7 +473,7 @@ proptest! {
                     let children = model.children(&by).to_vec();
                     if children.is_empty() { continue }
                     let to = &children[usize::from(whom) % children.len()];
-                    let sent = lineages.message(&by, to, "x".into());
+                    let sent = lineages.message(&model.current(&by), to, "x".into());
                     prop_assert_eq!(sent.is_ok(), !model.ended.contains(to));
                     if sent.is_ok() {
                         *model.unread.entry(to.clone()).or_default() += 1;
@@ -295,7 +482,7 @@ proptest! {
                 Step::Drain(who) => {
                     let Some(by) = model.pick(who) else { continue };
                     let unread = model.unread.remove(&by).unwrap_or_default();
-                    prop_assert_eq!(lineages.drain(&by).len(), unread);
+                    prop_assert_eq!(lineages.drain(&model.current(&by)).len(), unread);
                 }
                 Step::End(who) => {
                     // A suspended agent may die, and its own wait with it.
@@ -304,6 +491,7 @@ proptest! {
                     let id = model.live.remove(place);
                     model.waiting.remove(&id);
                     model.ended.insert(id.clone());
+                    model.reserved.retain(|(_, maker)| *maker != id);
                     let departure = lineages.end(value(id.as_str()));
                     let unread = model.unread.remove(&id).unwrap_or_default();
                     prop_assert_eq!(departure.dropped.len(), unread);
@@ -315,7 +503,8 @@ proptest! {
                         .collect();
                     let answered: Vec<AgentId> =
                         departure.answered.iter().map(|(waiter, _)| waiter.clone()).collect();
-                    prop_assert_eq!(&answered, &met);
+                    let expected: Vec<_> = met.iter().map(|it| model.current(it)).collect();
+                    prop_assert_eq!(answered, expected);
                     for waiter in met {
                         model.waiting.remove(&waiter);
                     }
@@ -325,7 +514,8 @@ proptest! {
                 Step::Stop => {
                     stopped = true;
                     let released: BTreeSet<_> = lineages.stop().into_iter().collect();
-                    let waiting: BTreeSet<_> = model.waiting.keys().cloned().collect();
+                    let waiting: BTreeSet<_> =
+                        model.waiting.keys().map(|it| model.current(it)).collect();
                     prop_assert_eq!(released, waiting);
                     model.waiting.clear();
                 }
@@ -339,7 +529,7 @@ proptest! {
                 .filter(|id| model.ended.contains(*id))
                 .cloned()
                 .collect();
-            let values = match lineages.wait(&parent, &ended) {
+            let values = match lineages.wait(&model.current(&parent), &ended) {
                 Ok(Wait::Met(values)) if !ended.is_empty() => values,
                 _ => continue,
             };

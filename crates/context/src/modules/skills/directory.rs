@@ -4,9 +4,13 @@
 //! it, every fault at once and each with its place. gg writes nothing there.
 
 use std::collections::BTreeMap;
+use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 use super::front_matter::{self, FrontMatterFault};
 use super::{CodeFile, CodeHalf, Skill, SkillOrigin};
@@ -40,7 +44,7 @@ pub enum Spoiled {
     /// The system says no.
     #[error("cannot be read: {0}")]
     Unreadable(String),
-    /// It is a pipe, a socket or a device.
+    /// It is a pipe, a socket or a device, or behaves like one.
     #[error("is no regular file")]
     NoFile,
     /// Its bytes are no text.
@@ -339,17 +343,30 @@ fn visible(dir: &Path) -> io::Result<Vec<(String, std::path::PathBuf)>> {
 }
 
 fn text(path: &Path) -> Content {
-    // A pipe or a device may keep a reader for ever.
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(Spoiled::NoFile);
-    }
+    // Looked at before it is opened, since opening alone makes some devices act; then opened
+    // without blocking and looked at again, since another file may stand there by then.
+    regular(&std::fs::metadata(path)?)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)?;
+    regular(&file.metadata()?)?;
     let mut bytes = Vec::new();
     // Read to the bound, whatever length the system tells: it tells none of what it makes up.
-    std::fs::File::open(path)?
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| match error.kind() {
+            // `/proc/kmsg` says that it is a regular file, and waits for the kernel's next word.
+            io::ErrorKind::WouldBlock => Spoiled::NoFile,
+            _ => error.into(),
+        })?;
     if bytes.len() as u64 > LARGEST {
         return Err(Spoiled::TooLarge);
     }
     String::from_utf8(bytes).map_err(|_| Spoiled::NotText)
+}
+
+/// A pipe or a device may keep a reader for ever.
+fn regular(found: &Metadata) -> Result<(), Spoiled> {
+    found.is_file().then_some(()).ok_or(Spoiled::NoFile)
 }

@@ -170,6 +170,32 @@ fn a_queue_that_overruns_stops_capture_and_never_the_run() {
 }
 
 #[test]
+fn what_is_told_in_one_batch_takes_one_place_of_the_queue() {
+    let (open, gate) = mpsc::channel::<()>();
+    let disk = Disk::default();
+    let mut journal = Journal::start_with(
+        Box::new(Gate(gate, disk.clone())),
+        ROOM,
+        header(),
+        Mask::default(),
+    );
+    for _ in 0..8 {
+        journal.batch(|journal| {
+            for _ in 0..QUEUE_BATCHES {
+                journal.entry(None, Entry::CancelProbe { found: false });
+            }
+        });
+    }
+    assert_eq!(journal.stopped(), None);
+    drop(open);
+    let report = journal.finish();
+    assert_eq!(report.stopped, None);
+    assert_eq!(report.entries, 8 * QUEUE_BATCHES as u64);
+    let replay = read(&disk.bytes()).unwrap();
+    assert_eq!(replay.entries.len() as u64, report.entries);
+}
+
+#[test]
 fn a_delta_on_more_than_there_was_stops_capture() {
     let disk = Disk::default();
     let mut journal = journal(&disk);

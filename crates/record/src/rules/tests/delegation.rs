@@ -3,7 +3,7 @@
 use super::*;
 
 /// A root and its two children at one slot: it writes to one, waits for both, and goes on.
-fn family() -> Vec<Value> {
+pub(super) fn family() -> Vec<Value> {
     let spawned = |id: &str, parent: Option<&str>, depth: u64| {
         let mut line = json!({"type": "agent_spawned", "brief": "b", "depth": depth, "modelId": "m",
             "origin": {"kind": "root"}});

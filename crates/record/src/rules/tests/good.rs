@@ -46,6 +46,14 @@ pub(super) fn good() -> Vec<Value> {
             json!({"type": "agent_spawned", "brief": "b", "depth": 0, "modelId": "m"}),
         )
     };
+    let copied = |id: &str| {
+        of(
+            id,
+            0,
+            json!({"type": "agent_spawned", "brief": "b", "depth": 1, "modelId": "m",
+                "parentId": "root", "origin": {"kind": "fork", "parent": "root", "ordinal": 0}}),
+        )
+    };
     let modules = |id: &str, stores: &[&str]| {
         let row = |store: &&str| json!({"kind": store.split('-').next(), "store": store});
         let mut rows: Vec<Value> = stores.iter().map(row).collect();
@@ -143,7 +151,7 @@ pub(super) fn good() -> Vec<Value> {
             0,
             json!({"type": "agent_transition", "kind": "fork", "toAgentId": "agent-1", "modules": []}),
         ),
-        spawned("agent-1"),
+        copied("agent-1"),
         of("root", 1, timing(7)),
         of(
             "agent-1",
@@ -270,7 +278,7 @@ pub(super) fn good() -> Vec<Value> {
         status("root", json!({"status": "done", "endedAs": "exhausted"})),
         of("root", 0, usage("total", 3)),
         slot_line,
-        json!({"type": "session_summary", "status": "exhausted", "exitCode": 3, "agents": 2, "modelCalls": 5, "modelMs": 29,
+        json!({"type": "session_summary", "status": "exhausted", "exitCode": 3, "agents": 2, "forks": 1, "maxDepth": 1, "modelCalls": 5, "modelMs": 29,
             "tokens": slot["tokens"], "cost": 0.6, "workCost": 0.3, "comparableCost": 1.2, "unpricedCalls": 0, "unpricedTokens": 0,
             "slotCosts": [slot], "providerStats": [{"provider": "P", "modelId": "m", "calls": 4, "turns": 4, "working": 3, "errors": 1}, {"provider": "Q", "modelId": "m", "calls": 2, "turns": 1, "working": 0, "errors": 1}],
             "modelRetries": 1, "providerFaults": {"stall": 0, "cacheMiss": 1}, "providerSwitches": 2, "prefixBreaks": 1, "loopAbortUnpriced": 1,

@@ -1,0 +1,130 @@
+//! What agents are given alike, made once a run: the tools they are offered, serialized, and the
+//! system prompt, rendered and counted (architecture §6).
+//!
+//! Agents of one station differ in nothing that their surface or prompt is made of. So a run that
+//! starts a thousand of them renders, serializes and counts as much as one that starts one.
+//!
+//! Always true: an outfit is what its agent would have made for itself; nothing of it changes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use context::modules::{ModuleKind, RosterRow};
+use context::prompts::{self, PromptError, SystemContext};
+use context::tokens::Measured;
+use vocab::ids::Slug;
+use vocab::operations::EndingRole;
+use vocab::tools::{Definition, ToolName};
+
+use super::AgentSpec;
+use super::surface::{Surface, granted};
+use crate::machine::Position;
+use crate::shared::Shared;
+
+/// What decides what an agent is offered. Whatever the offer comes to depend on belongs here.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Station {
+    profile: Slug,
+    role: EndingRole,
+    /// Whether it may write to the memories it holds.
+    writes: bool,
+    /// Whether its model is sent pictures.
+    sees: bool,
+    /// The machine it stands in and the state, where it stands in one.
+    position: Option<(Slug, String)>,
+}
+
+/// The outfits of a run, by station.
+#[derive(Debug, Default)]
+pub(crate) struct Outfits(Mutex<HashMap<Station, Arc<Outfit>>>);
+
+/// What the agents of one station are given.
+#[derive(Debug)]
+pub(crate) struct Outfit {
+    /// The tools of its profile that its modules service, `read_skill` in any case.
+    pub(crate) offered: Vec<(ToolName, Definition)>,
+    role: EndingRole,
+    sees: bool,
+    /// Without skills to read, and with some.
+    surfaces: [OnceLock<Surface>; 2],
+    /// What was rendered so far, by what it was rendered of.
+    prompts: Mutex<Vec<(SystemContext, Measured)>>,
+}
+
+impl Outfits {
+    /// An agent's outfit; `roster` says what it holds.
+    pub(crate) fn of(
+        &self,
+        spec: &AgentSpec,
+        shared: &Shared,
+        roster: &[RosterRow],
+    ) -> Arc<Outfit> {
+        let writes = |row: &RosterRow| row.kind != ModuleKind::Memories || row.writable;
+        let station = Station {
+            profile: spec.profile.slug.clone(),
+            role: spec.role,
+            writes: roster.iter().all(writes),
+            sees: shared.shows_images(&spec.profile.model_id),
+            position: spec
+                .position
+                .as_ref()
+                .map(|position| (position.machine().clone(), position.state().to_owned())),
+        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let outfit = known.entry(station).or_insert_with_key(|station| {
+            let targets = shared.launch.targets(&spec.profile);
+            let exits = spec.position.as_ref().map(Position::exits);
+            // Whoever stands in a state leaves it by the machine alone.
+            let successors = match exits {
+                Some(_) => Vec::new(),
+                None => shared.launch.successors(&spec.profile),
+            };
+            let exits = exits.unwrap_or_default();
+            Arc::new(Outfit {
+                offered: granted(&spec.profile, roster, &targets, &successors, &exits),
+                role: station.role,
+                sees: station.sees,
+                surfaces: Default::default(),
+                prompts: Mutex::default(),
+            })
+        });
+        Arc::clone(outfit)
+    }
+}
+
+impl Outfit {
+    /// The surface of an agent that has skills to read, or has none.
+    pub(crate) fn surface(&self, spec: &AgentSpec, has_skills: bool) -> Surface {
+        let made = self.surfaces[usize::from(has_skills)].get_or_init(|| {
+            let offered = self.offered.iter();
+            let offered = offered.filter(|(tool, _)| *tool != ToolName::ReadSkill || has_skills);
+            Surface::resolve(
+                &spec.profile,
+                self.role,
+                self.sees,
+                offered.cloned().collect(),
+            )
+        });
+        made.clone()
+    }
+
+    /// The system prompt of an agent of this station.
+    pub(crate) fn system(
+        &self,
+        spec: &AgentSpec,
+        context: SystemContext,
+    ) -> Result<Measured, PromptError> {
+        let mut known = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = known.iter().find(|(of, _)| *of == context) {
+            return Ok(text.clone());
+        }
+        let text = prompts::system(
+            &context,
+            spec.profile.custom_instructions.as_deref(),
+            spec.profile.system_prompt.as_deref(),
+        )?;
+        let text = Measured::from(text);
+        known.push((context, text.clone()));
+        Ok(text)
+    }
+}

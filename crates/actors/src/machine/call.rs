@@ -1,0 +1,63 @@
+//! `transition_state`: from the JSON a model wrote to the edge it chose, and what it is answered.
+
+use tools::Arguments;
+use vocab::failure::{Failure, FailureClass};
+use vocab::tools::ToolName;
+
+use super::Position;
+use crate::succession::Edge;
+
+/// A choice to leave a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leave {
+    /// Along which edge.
+    pub(crate) edge: Edge,
+    /// Where it stands who takes the leaver's place.
+    pub(crate) next: Position,
+    /// What that one has to know, where anything is said.
+    pub(crate) note: Option<String>,
+}
+
+/// Reads a call of an agent that stands in a state, or in none.
+pub(crate) fn leave(arguments: &str, position: Option<&Position>) -> Result<Leave, Failure> {
+    let exits = position.map(Position::exits).unwrap_or_default();
+    let Some(position) = position.filter(|_| !exits.is_empty()) else {
+        return Err(Failure::new(
+            FailureClass::Unavailable,
+            "you stand in no state that has a way out",
+        ));
+    };
+    let mut members = Arguments::read(arguments, &["state", "note"])?;
+    let state = members.filled("state");
+    let note = members.optional_text("note");
+    let edge = position.edge(&state);
+    if edge.is_none() && !state.trim().is_empty() {
+        let states: Vec<_> = exits
+            .iter()
+            .map(|exit| format!("`{}`", exit.state))
+            .collect();
+        members.fault(format!(
+            "`state` is `{state}`; from `{}` you can go to {}",
+            position.state(),
+            states.join(", ")
+        ));
+    }
+    members.finish(ToolName::TransitionState)?;
+    let next = edge.as_ref().and_then(|edge| position.follow(edge));
+    let (Some(edge), Some(next)) = (edge, next) else {
+        // A launch refuses an edge to a state that the machine does not have.
+        return Err(Failure::new(FailureClass::Other, "that edge leads nowhere"));
+    };
+    // A blank note says nothing.
+    let note = note.filter(|note| !note.trim().is_empty());
+    Ok(Leave { edge, next, note })
+}
+
+/// The choice stands.
+pub(crate) fn leaving(next: &Position) -> String {
+    format!(
+        "`{}` takes your place, in the state `{}`, when this turn ends",
+        next.agent(),
+        next.state()
+    )
+}
