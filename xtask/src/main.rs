@@ -8,6 +8,7 @@
     reason = "tasks talk to a person, and wait for one process at a time"
 )]
 
+mod arms;
 mod bench;
 mod decisions;
 mod demo;
@@ -36,6 +37,8 @@ enum Task {
     Demo,
     /// Check formatting, lints and floors, then build gg and run every test.
     Test,
+    /// Build what program languages need, as far as it changed, into target/arms.
+    Arms,
     /// Check that each crate uses only crates on lower floors, and libraries that are argued for.
     Floors,
     /// Measure gg against a bare loop; writes target/bench.json.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Demo => demo::run(),
         Task::Test => test::run(),
+        Task::Arms => arms::build(),
         Task::Floors => floors::run(),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Schema => schema::run(),

@@ -8,13 +8,24 @@ use anyhow::{Result, bail};
 use crate::step::{cargo, run};
 
 /// Programs the build and the tests call, and the Debian package each comes in.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("cc", "build-essential"),
     ("git", "git"),
     ("sh", "dash"),
     ("mount", "mount"),
     ("setpriv", "util-linux"),
     ("unshare", "util-linux"),
+    ("clang-19", "clang-19"),
+    ("wasm-ld-19", "lld-19"),
+];
+
+/// Files the build reads, by where Debian puts them and the package each comes in.
+const FILES: [(&str, &str); 2] = [
+    ("/usr/lib/wasm32-wasi/libc.a", "wasi-libc"),
+    (
+        "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a",
+        "libclang-rt-19-dev-wasm32",
+    ),
 ];
 
 /// Parts of the Rust toolchain, by their cargo command and their rustup component.
@@ -23,12 +34,10 @@ const COMPONENTS: [(&str, &str); 2] = [("fmt", "rustfmt"), ("clippy", "clippy")]
 /// Checks programs and toolchain parts; gets what can be got without asking, else says what to do.
 pub(crate) fn check() -> Result<()> {
     println!("==> set-up");
-    let missing: Vec<_> = PROGRAMS
-        .iter()
-        .filter(|(program, _)| !on_path(program))
-        .collect();
-    if !missing.is_empty() {
-        let mut packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
+    let programs = PROGRAMS.iter().filter(|(program, _)| !on_path(program));
+    let files = FILES.iter().filter(|(path, _)| !Path::new(path).exists());
+    let mut packages: Vec<&str> = programs.chain(files).map(|(_, package)| *package).collect();
+    if !packages.is_empty() {
         packages.dedup();
         install(&packages)?;
     }

@@ -3,12 +3,13 @@
 use anyhow::{Context, Result};
 
 use crate::step::{cargo, step, target};
-use crate::{floors, setup};
+use crate::{arms, floors, setup};
 
 /// Runs every check; the first that fails ends it.
 pub(crate) fn run() -> Result<()> {
     setup::check()?;
     floors::run()?;
+    arms::run()?;
     step("formatting", cargo().args(["fmt", "--all", "--check"]))?;
     step(
         "lints",

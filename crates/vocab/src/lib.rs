@@ -12,6 +12,7 @@ pub mod capability;
 pub mod credential;
 pub mod failure;
 pub mod figures;
+pub mod grant;
 pub mod ids;
 pub mod knowledge;
 pub mod looping;

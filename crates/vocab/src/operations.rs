@@ -49,6 +49,17 @@ impl Operation {
             .map_or(self.id, |(module, _)| module)
     }
 
+    /// The key part of the id, by which a failed call names it.
+    pub fn key(&self) -> &'static str {
+        self.id.split_once('.').map_or(self.id, |(_, key)| key)
+    }
+
+    /// Whether a call acts on what a program holds or declares and dispatches nothing (04 §11.4):
+    /// these stay serviced when the run's clock is spent.
+    pub fn outlives_clock(&self) -> bool {
+        self.tool.is_none()
+    }
+
     /// Whether a profile's `operations` may name it: endings and the machine's exit are conferred,
     /// never granted.
     pub const fn grantable(&self) -> bool {

@@ -1,0 +1,25 @@
+//! The guests this binary carries.
+
+/// An arm that this binary was built without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this gg was built without the guest of `{arm}`; `cargo xtask arms` builds it (it needs \
+     {needs}), then build gg again"
+)]
+pub struct Missing {
+    /// Which.
+    pub arm: &'static str,
+    /// What builds it, by Debian's names.
+    pub needs: &'static str,
+}
+
+/// The component that runs programs of TypeScript and JavaScript.
+pub fn ecmascript() -> Result<&'static [u8], Missing> {
+    #[cfg(ecmascript_guest)]
+    return Ok(include_bytes!(env!("GG_ECMASCRIPT_GUEST")));
+    #[cfg(not(ecmascript_guest))]
+    Err(Missing {
+        arm: "javascript",
+        needs: "clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32",
+    })
+}

@@ -1,0 +1,30 @@
+//! Running a program: engine, host contract, grants, membrane.
+//!
+//! A program runs as a component on a thread of its own ([`program`]). What it calls passes one
+//! membrane ([`host`]), which asks `vocab::grant` whether the agent may, and ends in a trait
+//! ([`services`]) that whoever runs agents implements. What it says and how it ended comes back as an
+//! [`Execution`](program::Execution); nothing of it is worded for a model here.
+//!
+//! Always true: a guest reaches gg only through functions of the contract, and none of them can trap;
+//! a guest never sees gg's standard output, nor a credential.
+
+pub mod arms;
+pub mod components;
+pub mod contract;
+pub mod engine;
+pub mod host;
+mod limits;
+pub mod outcome;
+pub mod program;
+pub mod services;
+mod stderr;
+pub mod surroundings;
+
+#[cfg(test)]
+mod contract_tests;
+#[cfg(test)]
+mod fakes;
+#[cfg(test)]
+mod guests;
+#[cfg(test)]
+mod javascript_tests;

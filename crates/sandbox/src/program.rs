@@ -1,0 +1,359 @@
+//! One program on a thread of its own, from its source to how it ended (04 §11, §13; R37).
+//!
+//! The thread drives the guest on a small runtime of its own, so that whatever the guest waits for
+//! outside of gg's calls (a sleep, a poll, a read) can be dropped: that ends it. What cannot be
+//! dropped is a file operation the operating system is in the middle of; its thread is left behind and
+//! counted.
+//!
+//! Always true: time in calls is charged to neither clock; whoever waits for a program hears of its
+//! end, or, where the thread panicked, that its sender is gone.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+use vocab::grant::Offer;
+use vocab::operations::EndingRole;
+use wasmtime::component::ResourceTable;
+use wasmtime::{Store, Trap, UpdateDeadline};
+use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
+
+use crate::components::Guest;
+use crate::contract::{self, CodeModule};
+use crate::engine::{EngineError, TICK, runtime};
+use crate::host::{Calls, Logs, Membrane, ModuleError};
+use crate::limits::Limiter;
+use crate::outcome::{Clock, Evidence, Fault, Return, judge};
+use crate::services::Services;
+use crate::stderr::Captured;
+use crate::surroundings::{Surroundings, stated};
+
+/// How long a guest may wait outside of calls beyond its budget (R37).
+pub const GRACE: Duration = Duration::from_secs(5);
+
+/// Threads left behind, past which gg is at fault (R37).
+pub const MAX_ABANDONED: usize = 8;
+
+/// A thread that has not ended this long after its program is one left behind.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+
+/// Bytes that one call of a guest may bring the host to copy. A guest is to refuse its program's
+/// call before that; this bound is what stands behind it.
+pub const MAX_CALL_BYTES: usize = 48 * 1024 * 1024;
+
+/// Handles a guest may hold on files, streams and sockets.
+const MAX_HANDLES: usize = 4096;
+
+/// What is run.
+pub struct Program {
+    /// The guest that runs it.
+    pub guest: Guest,
+    /// Its text; empty for a guest that is the program.
+    pub source: String,
+    /// Code it may import.
+    pub modules: Vec<CodeModule>,
+    /// Whether its agent keeps programs.
+    pub has_library: bool,
+    /// What its agent may call.
+    pub offer: Offer,
+    /// How long it may run, calls left out.
+    pub budget: Duration,
+    /// How much linear memory it may have.
+    pub max_memory_bytes: u64,
+    /// Where it runs.
+    pub surroundings: Surroundings,
+}
+
+/// What became of a program.
+pub struct Execution {
+    /// Why it did not end well, where it did not.
+    pub fault: Option<Fault>,
+    /// What it called.
+    pub calls: Calls,
+    /// What it printed.
+    pub logs: Logs,
+    /// Modules that failed to load.
+    pub module_errors: Vec<ModuleError>,
+    /// What it wrote on standard error.
+    pub stderr: String,
+    /// How long it took, calls left out.
+    pub guest_time: Duration,
+    /// What its calls ended in, given back.
+    pub services: Box<dyn Services>,
+}
+
+/// A program that could not be started; a defect of gg's or of the machine.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Too many threads hang in the operating system.
+    #[error("{0} programs left threads behind that cannot be ended; gg runs no more of them")]
+    Abandoned(usize),
+    /// There is no engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The operating system gave no thread.
+    #[error("no thread could be had for a program")]
+    Thread(#[source] std::io::Error),
+}
+
+/// Ends a program from outside, at once, whatever it waits for; clones end the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<Notify>);
+
+impl Stop {
+    /// Ends the program, now or as soon as it starts.
+    pub fn stop(&self) {
+        // The permit is kept where nobody waits yet.
+        self.0.notify_one();
+    }
+}
+
+/// What a store holds for a program.
+pub(crate) struct State {
+    pub(crate) membrane: Membrane,
+    wasi: WasiCtx,
+    table: ResourceTable,
+    limiter: Limiter,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+/// Time in calls, as the program's thread counts it and its clocks read it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InCalls(Arc<AtomicU64>);
+
+impl InCalls {
+    pub(crate) fn add(&self, took: Duration) {
+        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// When a program began, and what of the time since then is its own.
+#[derive(Clone, Debug)]
+struct Stopwatch {
+    began: Instant,
+    in_calls: InCalls,
+}
+
+impl Stopwatch {
+    fn guest_time(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.in_calls.get())
+    }
+}
+
+/// Ends a program whose own time ran out.
+#[derive(Debug, thiserror::Error)]
+#[error("out of time")]
+struct OutOfTime;
+
+/// Starts a program; the answer comes when it has ended. A closed channel means that it panicked in
+/// gg's own code.
+pub fn start(
+    program: Program,
+    services: Box<dyn Services>,
+    stop: Stop,
+) -> Result<oneshot::Receiver<Execution>, StartError> {
+    let abandoned = leaving::long_ago();
+    if abandoned > MAX_ABANDONED {
+        return Err(StartError::Abandoned(abandoned));
+    }
+    runtime()?;
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(StartError::Thread)?;
+    let (sender, receiver) = oneshot::channel();
+    std::thread::Builder::new()
+        .name("gg-program".to_owned())
+        .spawn(move || {
+            let execution = tokio.block_on(run(program, services, stop));
+            let leaves = leaving::mark();
+            // Nobody may be interested any more: the run has stopped.
+            sender.send(execution).ok();
+            // Waits for file operations that are under way.
+            drop(tokio);
+            leaving::unmark(leaves);
+        })
+        .map_err(StartError::Thread)?;
+    Ok(receiver)
+}
+
+async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execution {
+    let Program {
+        guest,
+        source,
+        modules,
+        has_library,
+        offer,
+        budget,
+        max_memory_bytes,
+        surroundings,
+    } = program;
+    let stderr = Captured::default();
+    let watch = Stopwatch {
+        began: Instant::now(),
+        in_calls: InCalls::default(),
+    };
+    let mut granted: Vec<_> = offer.operations().map(|row| row.id.to_owned()).collect();
+    granted.sort_unstable();
+    let role = match offer.grant.role {
+        EndingRole::Standard => contract::EndingRole::Standard,
+        EndingRole::Review => contract::EndingRole::Review,
+    };
+    let mut table = ResourceTable::new();
+    table.set_max_capacity(MAX_HANDLES);
+    let state = State {
+        membrane: Membrane::new(services, offer, watch.in_calls.clone()),
+        wasi: surroundings.context(budget, stderr.clone()),
+        table,
+        limiter: Limiter::new(max_memory_bytes),
+    };
+    let mut store = Store::new(guest.engine(), state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_hostcall_fuel(MAX_CALL_BYTES);
+    store.set_epoch_deadline(1);
+    let ticking = watch.clone();
+    store.epoch_deadline_callback(move |_| {
+        if ticking.guest_time() >= budget {
+            return Err(OutOfTime.into());
+        }
+        // The thread's runtime gets a turn, to see the outer clock and the stop.
+        Ok(UpdateDeadline::Yield(1))
+    });
+    let returned = {
+        let call = pin!(async {
+            let sandbox = guest.instantiate(&mut store).await?;
+            sandbox
+                .call_run(&mut store, &source, &modules, &granted, role, has_library)
+                .await
+        });
+        tokio::select! {
+            biased;
+            result = call => returned(result),
+            () = outer(&watch, budget + GRACE) => Return::Clock(Clock::Outer),
+            () = stop.0.notified() => Return::Stopped,
+        }
+    };
+    let guest_time = watch.guest_time();
+    let state = store.into_data();
+    let left = state.membrane.into_left();
+    let fault = judge(Evidence {
+        returned,
+        reports: left.reports,
+        denied_memory: state.limiter.denied(),
+        guest_time,
+        budget,
+        stated: stated(budget),
+        cap: max_memory_bytes,
+    });
+    Execution {
+        fault,
+        calls: left.calls,
+        logs: left.logs,
+        module_errors: left.module_errors,
+        stderr: stderr.text(),
+        guest_time,
+        services: left.services,
+    }
+}
+
+/// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
+/// `services`.
+pub fn bound_operations(
+    guest: &Guest,
+    offer: Offer,
+    services: Box<dyn Services>,
+) -> wasmtime::Result<Vec<String>> {
+    let state = State {
+        membrane: Membrane::new(services, offer, InCalls::default()),
+        wasi: Surroundings::default().context(GRACE, Captured::default()),
+        table: ResourceTable::new(),
+        limiter: Limiter::new(1 << 28),
+    };
+    let mut store = Store::new(guest.engine(), state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_epoch_deadline(GRACE.as_millis() as u64 / TICK.as_millis() as u64);
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    tokio.block_on(async {
+        let sandbox = guest.instantiate(&mut store).await?;
+        sandbox.call_bound_operations(&mut store).await
+    })
+}
+
+/// Ends when a program has had its time outside of calls.
+async fn outer(watch: &Stopwatch, allowed: Duration) {
+    loop {
+        let left = allowed.saturating_sub(watch.guest_time());
+        if left.is_zero() {
+            return;
+        }
+        tokio::time::sleep(left).await;
+    }
+}
+
+fn returned(result: wasmtime::Result<()>) -> Return {
+    let Err(error) = result else {
+        return Return::Returned;
+    };
+    if error.is::<OutOfTime>() {
+        return Return::Clock(Clock::Guest);
+    }
+    if let Some(exit) = error.downcast_ref::<I32Exit>() {
+        return Return::Exit(exit.0 == 0);
+    }
+    Return::Trap(match error.downcast_ref::<Trap>() {
+        Some(trap) => trap.to_string(),
+        None => error.root_cause().to_string(),
+    })
+}
+
+/// Threads whose program has ended and that have not.
+mod leaving {
+    use super::{Instant, LEFT_BEHIND, Mutex, PoisonError};
+
+    static LEAVING: Mutex<(u64, Vec<(u64, Instant)>)> = Mutex::new((0, Vec::new()));
+
+    /// This thread's program has ended.
+    pub(super) fn mark() -> u64 {
+        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+        leaving.0 += 1;
+        let id = leaving.0;
+        leaving.1.push((id, Instant::now()));
+        id
+    }
+
+    /// This thread is about to end.
+    pub(super) fn unmark(id: u64) {
+        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+        leaving.1.retain(|(other, _)| *other != id);
+    }
+
+    /// How many should have ended by now.
+    pub(super) fn long_ago() -> usize {
+        let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+        let late = |(_, since): &&(u64, Instant)| since.elapsed() >= LEFT_BEHIND;
+        leaving.1.iter().filter(late).count()
+    }
+}
+
+/// Threads of programs that have ended and whose file operations have not.
+pub fn abandoned() -> usize {
+    leaving::long_ago()
+}

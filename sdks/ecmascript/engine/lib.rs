@@ -1,0 +1,1 @@
+//! Empty: only the sources of a dependency are used.
