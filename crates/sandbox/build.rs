@@ -15,6 +15,7 @@ fn main() {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     println!("cargo::rerun-if-env-changed=CARGO_TARGET_DIR");
+    println!("cargo::rustc-check-cfg=cfg(python_catalogue)");
     embed(
         &root,
         &sources::built(&target, "ecmascript"),

@@ -14,65 +14,62 @@ pub use schema::{
     Argument, Catalogue, Function, FunctionKind, LibraryGroup, Member, Module, Passing, SCHEMA,
     Signature, Type, Unreadable,
 };
+use vocab::language::ProgramLanguage;
 
-use crate::arms::Missing;
-
-/// What reflects the ECMAScript SDK.
-#[cfg(not(ecmascript_catalogues))]
-const NODE: &str = "nodejs, npm";
-
-/// The catalogue of JavaScript.
-pub fn javascript() -> Result<&'static Catalogue, Missing> {
-    #[cfg(ecmascript_catalogues)]
-    return {
-        static PARSED: OnceLock<Catalogue> = OnceLock::new();
-        Ok(parsed(
-            &PARSED,
-            include_str!(env!("GG_JAVASCRIPT_SIGNATURES")),
-            "javascript",
-        ))
-    };
-    #[cfg(not(ecmascript_catalogues))]
-    Err(Missing {
-        arm: "javascript",
-        needs: NODE,
-    })
-}
-
-/// The catalogue of TypeScript.
-pub fn typescript() -> Result<&'static Catalogue, Missing> {
-    #[cfg(ecmascript_catalogues)]
-    return {
-        static PARSED: OnceLock<Catalogue> = OnceLock::new();
-        Ok(parsed(
-            &PARSED,
-            include_str!(env!("GG_TYPESCRIPT_SIGNATURES")),
-            "typescript",
-        ))
-    };
-    #[cfg(not(ecmascript_catalogues))]
-    Err(Missing {
-        arm: "typescript",
-        needs: NODE,
-    })
-}
-
-/// An embedded catalogue, read at its first use.
-#[cfg_attr(
-    not(ecmascript_catalogues),
-    expect(dead_code, reason = "nothing is embedded")
+/// A catalogue that this binary was built without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this gg was built without the documentation of `{language}`; `cargo xtask arms` reflects it (it \
+     needs {needs}), then build gg again"
 )]
-fn parsed(
-    slot: &'static OnceLock<Catalogue>,
-    text: &'static str,
-    language: &str,
-) -> &'static Catalogue {
-    slot.get_or_init(|| {
-        Catalogue::read(text, language).unwrap_or_else(|error| {
+pub struct Absent {
+    /// Whose.
+    pub language: ProgramLanguage,
+    /// What reflects it, by Debian's names.
+    pub needs: &'static str,
+}
+
+/// The text of a catalogue, where the build found one.
+macro_rules! embedded {
+    ($cfg:ident, $variable:literal) => {{
+        #[cfg($cfg)]
+        let text: Option<&'static str> = Some(include_str!(env!($variable)));
+        #[cfg(not($cfg))]
+        let text: Option<&'static str> = None;
+        text
+    }};
+}
+
+/// The catalogue of a language.
+pub fn of(language: ProgramLanguage) -> Result<&'static Catalogue, Absent> {
+    static TYPESCRIPT: OnceLock<Catalogue> = OnceLock::new();
+    static JAVASCRIPT: OnceLock<Catalogue> = OnceLock::new();
+    static PYTHON: OnceLock<Catalogue> = OnceLock::new();
+    let node = "nodejs, npm";
+    let (slot, text, needs) = match language {
+        ProgramLanguage::Typescript => (
+            &TYPESCRIPT,
+            embedded!(ecmascript_catalogues, "GG_TYPESCRIPT_SIGNATURES"),
+            node,
+        ),
+        ProgramLanguage::Javascript => (
+            &JAVASCRIPT,
+            embedded!(ecmascript_catalogues, "GG_JAVASCRIPT_SIGNATURES"),
+            node,
+        ),
+        ProgramLanguage::Python => (
+            &PYTHON,
+            embedded!(python_catalogue, "GG_PYTHON_SIGNATURES"),
+            "python3, python3-venv",
+        ),
+    };
+    let text = text.ok_or(Absent { language, needs })?;
+    Ok(slot.get_or_init(|| {
+        Catalogue::read(text, language.as_str()).unwrap_or_else(|error| {
             // `cargo xtask arms` stamps nothing that this same function did not read.
             panic!("an embedded catalogue cannot be read: {error}")
         })
-    })
+    }))
 }
 
 impl Catalogue {
