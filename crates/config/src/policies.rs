@@ -6,12 +6,14 @@
 //! whoever runs one asks here. The figures that R48 gives an absence stand here and nowhere else.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
 use vocab::knowledge::MemoryLimits;
 
 use crate::capability::Capability;
+use crate::capability::programs::{ChosenTypes, Language};
 use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
 use crate::capability::window::{AutoloadMode, CompactionStrategy};
 use crate::profile::Profile;
@@ -83,7 +85,60 @@ pub struct AutoloadPolicy {
     pub images: bool,
 }
 
+/// How an agent's programs are written and bounded (04 §6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramPolicy {
+    /// Their language.
+    pub language: Language,
+    /// How long one may run, time in calls left out.
+    pub timeout: Duration,
+    /// Bytes of memory one may have.
+    pub max_memory_bytes: u64,
+    /// Which types a documentation view brings along.
+    pub doc_view_types: ChosenTypes,
+}
+
+/// How an agent's programs are kept (04 §6.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LibraryPolicy {
+    /// Most recent programs kept; `None` is all.
+    pub keep: Option<u64>,
+    /// Characters of an id.
+    pub id_length: u64,
+}
+
+/// The longest time that is counted; nobody waits this long for a program.
+const LONGEST: Duration = Duration::from_secs(u32::MAX as u64);
+
 impl Profile {
+    /// How its programs are written and bounded; `None` where it calls tools instead.
+    pub fn programs(&self) -> Option<ProgramPolicy> {
+        match self.running(CapabilityId::ResponsesAsCode)? {
+            Capability::ResponsesAsCode(code) => {
+                let timeout = Duration::try_from_secs_f64(code.params.timeout_secs?);
+                Some(ProgramPolicy {
+                    language: code.params.language?,
+                    timeout: timeout.unwrap_or(LONGEST).min(LONGEST),
+                    max_memory_bytes: code.params.max_memory_bytes?,
+                    doc_view_types: code.params.doc_view_types?.chosen(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// How its programs are kept; `None` where they are not.
+    pub fn program_library(&self) -> Option<LibraryPolicy> {
+        self.programs()?;
+        match self.running(CapabilityId::ProgramLibrary)? {
+            Capability::ProgramLibrary(library) => Some(LibraryPolicy {
+                keep: library.params.keep.filter(|keep| *keep > 0),
+                id_length: library.params.id_length?,
+            }),
+            _ => None,
+        }
+    }
+
     /// Its list of to-dos; `None` where `tasks` is off.
     pub fn tasks(&self) -> Option<TaskPolicy> {
         match self.running(CapabilityId::Tasks)? {
@@ -297,6 +352,25 @@ mod tests {
         assert_eq!(profile.repeat_calls(), Some(4));
         let models: Vec<_> = profile.models().map(ModelId::as_str).collect();
         assert_eq!(models, ["acme/coder-1", "acme/small"]);
+    }
+
+    #[test]
+    fn programs_have_their_bounds_and_documentation_its_flags() {
+        let code = |types: Value| {
+            profile(&json!([{ "id": "responses-as-code", "enabled": true, "params": {
+                "language": "javascript", "timeoutSecs": 1.5, "maxMemoryBytes": 5e8,
+                "docViewTypes": types } }]))
+            .programs()
+            .unwrap()
+        };
+        let policy = code(json!({ "return": true, "parameters": false, "errors": true }));
+        assert_eq!(policy.language, Language::Javascript);
+        assert_eq!(policy.timeout, Duration::from_millis(1500));
+        assert_eq!(policy.max_memory_bytes, 500_000_000);
+        assert_eq!(policy.doc_view_types.flags(), "return+errors");
+        let all = code(json!(true)).doc_view_types;
+        assert_eq!(all.flags(), "return+parameters+errors");
+        assert_eq!(code(json!(false)).doc_view_types.flags(), "none");
     }
 
     #[test]
