@@ -93,7 +93,7 @@ pub(super) fn seconds(time: Duration) -> String {
 /// Bytes in the largest unit that leaves a whole number.
 pub(super) fn bytes(count: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let whole = |(size, _): &&(u64, &str)| count >= *size && count % size == 0;
+    let whole = |(size, _): &&(u64, &str)| count >= *size && count.is_multiple_of(*size);
     match UNITS.iter().find(whole) {
         Some((size, unit)) => format!("{} {unit}", count / size),
         None => format!("{count} bytes"),
