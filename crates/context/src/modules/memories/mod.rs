@@ -9,6 +9,7 @@ mod answers;
 mod block;
 mod call;
 mod error;
+mod given;
 mod limits;
 mod notices;
 mod scope;
