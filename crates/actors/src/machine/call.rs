@@ -44,8 +44,8 @@ pub(crate) fn leave_for(
 }
 
 fn leaver(position: Option<&Position>) -> Result<&Position, Failure> {
-    let position = position.filter(|position| !position.exits().is_empty());
-    position.ok_or_else(|| {
+    let leaves = position.filter(|position| !position.exits().is_empty());
+    leaves.ok_or_else(|| {
         Failure::new(
             FailureClass::Unavailable,
             "you stand in no state that has a way out",
@@ -57,8 +57,11 @@ fn leaver(position: Option<&Position>) -> Result<&Position, Failure> {
 fn edge(state: &str, position: &Position, faults: &mut Faults) -> Option<Edge> {
     let edge = position.edge(state);
     if edge.is_none() && !state.trim().is_empty() {
-        let exits = position.exits().iter();
-        let states: Vec<_> = exits.map(|exit| format!("`{}`", exit.state)).collect();
+        let exits = position.exits();
+        let states: Vec<_> = exits
+            .iter()
+            .map(|exit| format!("`{}`", exit.state))
+            .collect();
         faults.push(format!(
             "`state` is `{state}`; from `{}` you can go to {}",
             position.state(),
