@@ -1,8 +1,6 @@
 //! One store, several holders, by message.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::sync::Arc;
-
 use context::modules::memories::{MemoryCall, MemoryCode};
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
