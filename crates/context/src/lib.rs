@@ -10,6 +10,7 @@ pub mod desk;
 pub mod managed;
 pub mod modules;
 pub mod opened;
+pub mod opening_turn;
 mod path;
 pub mod prompts;
 pub mod reframe;
