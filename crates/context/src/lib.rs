@@ -11,6 +11,7 @@ pub mod library;
 pub mod managed;
 pub mod modules;
 pub mod opened;
+pub mod opening_turn;
 mod path;
 pub mod prompts;
 pub mod reframe;

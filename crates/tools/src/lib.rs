@@ -29,6 +29,7 @@ mod replace;
 mod search;
 pub mod shell;
 mod text;
+mod tree;
 pub mod write;
 
 pub use arguments::Arguments;
@@ -44,6 +45,7 @@ pub use open_files::raise_limit;
 pub use paths::Place;
 pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};
 pub use search::{Found, SearchMatch, search};
+pub use tree::{Tree, tree};
 
 use vocab::failure::Failure;
 use vocab::message::Image;

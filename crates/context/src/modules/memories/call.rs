@@ -5,6 +5,7 @@ use vocab::failure::{Failure, FailureClass};
 use vocab::knowledge::MemoryStrategy;
 use vocab::tools::ToolName;
 
+use super::MemoryCode;
 use crate::modules::name;
 
 /// A call on memories, checked as far as that goes without the store.
@@ -18,6 +19,8 @@ pub enum MemoryCall {
         description: Option<String>,
         /// Not blank.
         body: String,
+        /// What code it carries.
+        code: MemoryCode,
     },
     /// `update_memory`
     Replace {
@@ -27,6 +30,8 @@ pub enum MemoryCall {
         description: Option<String>,
         /// Not blank.
         body: String,
+        /// The code it carries from now on; `None` leaves what it has, as tool calls do.
+        code: Option<MemoryCode>,
     },
     /// `edit_memory`
     Edit {
@@ -94,11 +99,13 @@ pub fn parse(
             name: given.filled("name"),
             description: description(&mut given, strategy),
             body: given.filled("body"),
+            code: None,
         },
         _ => MemoryCall::Create {
             name: new_name(&mut given),
             description: description(&mut given, strategy),
             body: given.filled("body"),
+            code: MemoryCode::default(),
         },
     };
     given.finish(tool)?;
