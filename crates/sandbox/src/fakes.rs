@@ -272,6 +272,7 @@ pub(crate) fn everything(role: EndingRole) -> Offer {
             children: true,
             implementers: true,
             driven: false,
+            scripted: false,
         },
     }
 }
