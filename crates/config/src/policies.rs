@@ -11,9 +11,10 @@ use std::time::Duration;
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
 use vocab::knowledge::MemoryLimits;
+use vocab::language::ProgramLanguage;
 
 use crate::capability::Capability;
-use crate::capability::programs::{ChosenTypes, Language};
+use crate::capability::programs::ChosenTypes;
 use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
 use crate::capability::window::{AutoloadMode, CompactionStrategy};
 use crate::profile::Profile;
@@ -89,7 +90,7 @@ pub struct AutoloadPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramPolicy {
     /// Their language.
-    pub language: Language,
+    pub language: ProgramLanguage,
     /// How long one may run, time in calls left out.
     pub timeout: Duration,
     /// Bytes of memory one may have.
@@ -373,7 +374,7 @@ mod tests {
             .unwrap()
         };
         let policy = code(json!({ "return": true, "parameters": false, "errors": true }));
-        assert_eq!(policy.language, Language::Javascript);
+        assert_eq!(policy.language, ProgramLanguage::Javascript);
         assert_eq!(policy.timeout, Duration::from_millis(1500));
         assert_eq!(policy.max_memory_bytes, 500_000_000);
         assert_eq!(policy.doc_view_types.flags(), "return+errors");
