@@ -2,39 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use vocab::language::ProgramLanguage;
 
 use super::Params;
 use crate::number;
 use crate::validate::{Count, Fields, Kind, Shape, Span};
-use crate::words::words;
-
-words! {
-    /// The language an agent's programs are written in.
-    Language {
-        /// TypeScript.
-        Typescript = "typescript",
-        /// JavaScript.
-        Javascript = "javascript",
-        /// Python.
-        Python = "python",
-        /// Ruby.
-        Ruby = "ruby",
-        /// PureScript.
-        Purescript = "purescript",
-        /// Java.
-        Java = "java",
-        /// Kotlin.
-        Kotlin = "kotlin",
-        /// Rust.
-        Rust = "rust",
-        /// Swift.
-        Swift = "swift",
-        /// C++.
-        Cpp = "cpp",
-        /// C#.
-        Csharp = "csharp",
-    }
-}
 
 /// How programs are written and bounded. All four are required.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,8 +14,8 @@ words! {
 pub struct ResponsesAsCodeParams {
     /// The language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Language")]
-    pub language: Option<Language>,
+    #[schemars(with = "ProgramLanguage")]
+    pub language: Option<ProgramLanguage>,
     /// Seconds of guest time a program has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
@@ -71,7 +43,7 @@ impl Params for ResponsesAsCodeParams {
 
     fn read(fields: &Fields<'_>) -> Self {
         Self {
-            language: fields.word("language", Language::ALL, Language::as_str),
+            language: fields.word("language", ProgramLanguage::ALL, ProgramLanguage::as_str),
             timeout_secs: fields.number("timeoutSecs", Span::Positive),
             max_memory_bytes: fields.whole("maxMemoryBytes", Count::from(1)),
             doc_view_types: doc_view_types(fields),
