@@ -32,7 +32,7 @@ impl Call {
 pub use wit::feedback::LogLevel;
 
 /// What the membrane asks and tells of the agent a program runs for.
-pub trait Frame: Send {
+pub trait Frame: Send + std::any::Any {
     /// A call was made; nothing is known of it but its operation.
     fn opened(&mut self, operation: &'static Operation);
 
