@@ -21,6 +21,7 @@ mod module_calls;
 mod opening;
 mod outfits;
 mod preparation;
+mod program;
 pub(crate) mod records;
 mod seat;
 mod spending;
