@@ -4,8 +4,8 @@ use tools::Faults;
 use vocab::failure::Failure;
 use vocab::knowledge::MemoryStrategy;
 
-use super::MemoryCall;
 use super::call::{check_name, described};
+use super::{MemoryCall, MemoryCode};
 
 impl MemoryCall {
     /// `write_memory` and `create_memory`.
@@ -17,6 +17,7 @@ impl MemoryCall {
         name: String,
         description: Option<String>,
         body: String,
+        code: MemoryCode,
         strategy: MemoryStrategy,
     ) -> Result<Self, Failure> {
         let mut faults = Faults::default();
@@ -29,10 +30,11 @@ impl MemoryCall {
             name,
             description,
             body,
+            code,
         })
     }
 
-    /// `update_memory`.
+    /// `update_memory`; the code it had is replaced too, where none is given by none.
     ///
     /// # Errors
     ///
@@ -41,6 +43,7 @@ impl MemoryCall {
         name: String,
         description: Option<String>,
         body: String,
+        code: MemoryCode,
         strategy: MemoryStrategy,
     ) -> Result<Self, Failure> {
         let mut faults = Faults::default();
@@ -52,6 +55,7 @@ impl MemoryCall {
             name,
             description,
             body,
+            code: Some(code),
         })
     }
 
@@ -130,6 +134,11 @@ mod tests {
     use super::super::parse;
     use super::*;
 
+    const NONE: MemoryCode = MemoryCode {
+        module: None,
+        on_use: None,
+    };
+
     fn text(text: &str) -> String {
         text.to_owned()
     }
@@ -140,7 +149,7 @@ mod tests {
         let json = r#"{"name":"a","description":" d ","body":"b"}"#;
         let create = |strategy| {
             let description = Some(text(" d "));
-            MemoryCall::create(text("a"), description, text("b"), strategy)
+            MemoryCall::create(text("a"), description, text("b"), NONE, strategy)
         };
         assert_eq!(
             create(S::Scratchpad),
@@ -150,12 +159,31 @@ mod tests {
             create(S::Markdown),
             parse(T::CreateMemory, json, S::Markdown)
         );
+        let replaced =
+            MemoryCall::replace(text("a"), Some(text(" d ")), text("b"), NONE, S::Scratchpad);
+        let MemoryCall::Replace { code, .. } = replaced.clone().unwrap() else {
+            panic!("{replaced:?}");
+        };
+        assert_eq!(code, Some(NONE), "what a program leaves out is cleared");
+        let kept = parse(T::UpdateMemory, json, S::Scratchpad).unwrap();
+        let MemoryCall::Replace {
+            name,
+            description,
+            body,
+            code: None,
+        } = kept
+        else {
+            panic!("{kept:?}");
+        };
+        let expected = MemoryCall::Replace {
+            name,
+            description,
+            body,
+            code,
+        };
+        assert_eq!(replaced, Ok(expected));
         assert_eq!(
-            MemoryCall::replace(text("a"), Some(text(" d ")), text("b"), S::Scratchpad),
-            parse(T::UpdateMemory, json, S::Scratchpad)
-        );
-        assert_eq!(
-            MemoryCall::create(text("a"), None, text("b"), S::KeywordSearch),
+            MemoryCall::create(text("a"), None, text("b"), NONE, S::KeywordSearch),
             parse(
                 T::CreateMemory,
                 r#"{"name":"a","body":"b"}"#,
@@ -183,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let told = MemoryCall::create(text("a b"), None, text(" "), MemoryStrategy::Markdown);
+        let told = MemoryCall::create(text("a b"), None, text(" "), NONE, MemoryStrategy::Markdown);
         let told = told.unwrap_err().message;
         for part in [
             "`name` is \"a b\"",
@@ -197,6 +225,7 @@ mod tests {
             text(" "),
             two_lines,
             text("b"),
+            NONE,
             MemoryStrategy::KeywordSearch,
         );
         let told = told.unwrap_err().message;
