@@ -18,6 +18,7 @@ mod call;
 mod edit;
 mod explain;
 mod faults;
+mod given;
 mod halt;
 mod image;
 mod list;

@@ -1,13 +1,13 @@
 //! The guests this binary carries.
 
-/// An arm that this binary was built without.
+/// A guest that this binary was built without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this gg was built without the guest of `{arm}`; `cargo xtask arms` builds it (it needs \
      {needs}), then build gg again"
 )]
 pub struct Missing {
-    /// Which.
+    /// Whose.
     pub arm: &'static str,
     /// What builds it, by Debian's names.
     pub needs: &'static str,
