@@ -83,6 +83,15 @@ pub struct AutoloadPolicy {
     pub images: bool,
 }
 
+/// Which programs are kept (02 §11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LibraryPolicy {
+    /// Most recent programs kept; 0 is all.
+    pub keep: u64,
+    /// Characters of a program's id, from 2 to 32.
+    pub id_length: u8,
+}
+
 impl Profile {
     /// Its list of to-dos; `None` where `tasks` is off.
     pub fn tasks(&self) -> Option<TaskPolicy> {
@@ -167,6 +176,18 @@ impl Profile {
         }
     }
 
+    /// Which of its programs are kept; `None` where none is, as of an agent that writes none.
+    pub fn library(&self) -> Option<LibraryPolicy> {
+        self.running(CapabilityId::ResponsesAsCode)?;
+        match self.running(CapabilityId::ProgramLibrary)? {
+            Capability::ProgramLibrary(library) => Some(LibraryPolicy {
+                keep: library.params.keep?,
+                id_length: u8::try_from(library.params.id_length?).ok()?,
+            }),
+            _ => None,
+        }
+    }
+
     /// How it opens on the brief's files; `None` where it does not.
     pub fn autoload(&self) -> Option<AutoloadPolicy> {
         match self.running(CapabilityId::AutoloadSpecifications)? {
@@ -239,7 +260,16 @@ mod tests {
                 "params": { "topFileViews": 5, "signalThresholdPercent": 0 } },
             { "id": "autoload-specifications", "enabled": true, "implementation": "locked",
                 "params": { "images": true } },
+            { "id": "responses-as-code", "enabled": true, "params": {} },
+            { "id": "program-library", "enabled": true, "params": { "keep": 20, "idLength": 4 } },
         ]));
+        assert_eq!(
+            profile.library(),
+            Some(LibraryPolicy {
+                keep: 20,
+                id_length: 4
+            })
+        );
         assert_eq!(
             profile.tasks(),
             Some(TaskPolicy {
@@ -332,6 +362,7 @@ mod tests {
             { "id": "context-window-override", "enabled": false, "params": { "windowLimit": 9000 } },
             { "id": "agent-managed-context", "enabled": false, "params": { "topFileViews": 5 } },
             { "id": "autoload-specifications", "enabled": false, "params": { "images": true } },
+            { "id": "program-library", "enabled": true, "params": { "keep": 20, "idLength": 4 } },
         ]);
         let profile = profile(&written);
         assert_eq!(profile.tasks(), None);
@@ -341,6 +372,7 @@ mod tests {
         assert_eq!(profile.window_override(), None);
         assert_eq!(profile.managed(), None);
         assert_eq!(profile.autoload(), None);
+        assert_eq!(profile.library(), None, "who writes no program keeps none");
         assert_eq!(profile.models().count(), 1);
     }
 
