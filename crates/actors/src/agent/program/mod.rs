@@ -116,7 +116,7 @@ pub(super) struct Setting {
     /// Raised once what its calls on files come to is wanted no more.
     pub(super) halt: Halt,
     /// The language of its programs.
-    pub(super) language: config::capability::programs::Language,
+    pub(super) language: vocab::language::ProgramLanguage,
 }
 
 /// What a dispatched call came to.
