@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::step::{cargo, run};
 
 /// Programs the build and the tests call, and the Debian package each comes in.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("cc", "build-essential"),
     ("git", "git"),
     ("sh", "dash"),
@@ -17,6 +17,8 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("unshare", "util-linux"),
     ("clang-19", "clang-19"),
     ("wasm-ld-19", "lld-19"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
 ];
 
 /// Files the build reads, by where Debian puts them and the package each comes in.

@@ -7,6 +7,7 @@
 pub mod autoload;
 pub mod compaction;
 pub mod desk;
+pub mod library;
 pub mod managed;
 pub mod modules;
 pub mod opened;

@@ -77,7 +77,7 @@ impl Frame for Fake {
         self.clock_spent
     }
 
-    fn pending(&self) -> Option<String> {
+    fn pending(&self, _: &'static Operation) -> Option<String> {
         self.pending.clone()
     }
 

@@ -10,6 +10,7 @@
 //! a guest never sees gg's standard output, nor a credential.
 
 pub mod arms;
+pub mod catalogue;
 pub mod components;
 pub mod contract;
 pub mod engine;

@@ -17,6 +17,8 @@ mod arguments;
 mod call;
 mod edit;
 mod explain;
+mod faults;
+mod given;
 mod halt;
 mod image;
 mod list;
@@ -36,6 +38,7 @@ pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,
 };
+pub use faults::Faults;
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, list};

@@ -12,9 +12,30 @@ pub(crate) fn built(target: &Path, arm: &str) -> PathBuf {
     target.join("arms").join(arm)
 }
 
+/// The file beside a guest that tells what it was built from.
+pub(crate) const GUEST: &str = "sources.sha256";
+
+/// The file beside catalogues that tells what they were reflected from.
+pub(crate) const CATALOGUE: &str = "catalogue.sha256";
+
 /// Files and folders, from the workspace's root, that the ECMAScript guest is made of. What makes
 /// it counts too: another way to build it is another guest.
-pub(crate) const ECMASCRIPT: [&str; 3] = ["wit", "sdks/ecmascript", "xtask/src/arms"];
+pub(crate) const ECMASCRIPT: [&str; 6] = [
+    "wit",
+    "sdks/ecmascript/engine",
+    "sdks/ecmascript/guest",
+    "sdks/ecmascript/sdk",
+    "xtask/src/arms/ecmascript.rs",
+    "xtask/src/arms/tables.rs",
+];
+
+/// What the catalogues of TypeScript and JavaScript are reflected from, and by.
+pub(crate) const ECMASCRIPT_CATALOGUES: [&str; 4] = [
+    "sdks/ecmascript/sdk",
+    "sdks/ecmascript/reflector",
+    "xtask/src/arms/ecmascript_catalogues.rs",
+    "crates/sandbox/src/catalogue/schema.rs",
+];
 
 /// A digest over the names and contents of all files below some paths.
 pub(crate) fn digest(root: &Path, paths: &[&str]) -> io::Result<String> {

@@ -162,7 +162,7 @@ impl Membrane {
                 "the run's time is spent; nothing is carried out any more",
             ));
         }
-        match self.services.pending() {
+        match self.services.pending(operation) {
             Some(reason) => Err(Failure::new(FailureClass::Refused, reason)),
             None => Ok(()),
         }

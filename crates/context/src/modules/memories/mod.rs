@@ -10,6 +10,7 @@ mod block;
 mod call;
 mod code;
 mod error;
+mod given;
 mod limits;
 mod notices;
 mod scope;
