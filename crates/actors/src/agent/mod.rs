@@ -31,6 +31,7 @@ mod surface;
 mod tool_turn;
 mod turn_clock;
 mod turns;
+mod undone;
 mod upkeep;
 mod window_calls;
 
