@@ -15,6 +15,7 @@ mod file_reads;
 mod holdings;
 mod hooked;
 mod keys;
+mod loaded;
 mod machine;
 mod model_turn;
 mod module_calls;
