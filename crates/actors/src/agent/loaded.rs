@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use sandbox::arms::{self, Arm};
 use sandbox::contract::CodeModule;
-use sandbox::prepare::{Export, Module, PrepareContext, PrepareError, Prepared};
+use sandbox::docs;
+use sandbox::prepare::{Module, PrepareContext, PrepareError, Prepared};
 use tokio::time::Instant;
 
 /// Whose code it is.
@@ -86,6 +87,8 @@ struct Entry {
     owner: Owner,
     key: String,
     module: Option<Module>,
+    /// The module as the documentation shows it.
+    documented: Option<docs::Loaded>,
     script: Option<Script>,
 }
 
@@ -102,6 +105,8 @@ struct Script {
 pub(super) struct Loaded {
     /// In the order their owners were first used.
     entries: Vec<Entry>,
+    /// What the documentation shows of them, in the same order.
+    documented: Vec<docs::Loaded>,
     due: Vec<Due>,
     /// Time that preparing took since it was last asked for; `None` where nothing was compiled.
     compiling: Option<Duration>,
@@ -167,10 +172,14 @@ impl Loaded {
                 }
             }
         };
+        let documented = module
+            .as_ref()
+            .map(|module| docs::Loaded::new(arm, module, owner.to_string()));
         Ok(Ready {
             entry: Entry {
                 owner,
                 key,
+                documented,
                 module,
                 script,
             },
@@ -187,8 +196,9 @@ impl Loaded {
     }
 
     /// Holds what was prepared, in the place of what its owner had, and has its script run once the
-    /// program has ended; once, however often the program uses it.
-    pub(super) fn hold(&mut self, ready: Ready) -> Placed<'_> {
+    /// program has ended; once, however often the program uses it. The names of the functions that
+    /// can be imported of it.
+    pub(super) fn hold(&mut self, ready: Ready) -> Vec<String> {
         self.discard(&ready);
         let Ready { entry, .. } = ready;
         if let Some(script) = &entry.script {
@@ -212,11 +222,16 @@ impl Loaded {
                 self.entries.len() - 1
             }
         };
-        let entry = &self.entries[place];
-        Placed {
-            key: &entry.key,
-            exports: entry.module.as_ref().map_or(&[], |module| &module.exports),
-        }
+        self.document();
+        let functions = self.entries[place].documented.as_ref().map(functions);
+        functions.unwrap_or_default()
+    }
+
+    fn document(&mut self) {
+        let entries = self.entries.iter();
+        self.documented = entries
+            .filter_map(|entry| entry.documented.clone())
+            .collect();
     }
 
     /// Lets go of the code of an owner that is gone or carries none any more. Its key stays its own.
@@ -224,8 +239,10 @@ impl Loaded {
         self.due.retain(|due| due.owner != *owner);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.owner == *owner) {
             entry.module = None;
+            entry.documented = None;
             entry.script = None;
         }
+        self.document();
     }
 
     /// What a program may import, as it was written.
@@ -237,12 +254,9 @@ impl Loaded {
         modules.map(|module| module.module.clone()).collect()
     }
 
-    /// The exports of every module, with its key.
-    pub(super) fn exports(&self) -> impl Iterator<Item = (&str, &[Export])> {
-        self.entries.iter().filter_map(|entry| {
-            let module = entry.module.as_ref()?;
-            Some((entry.key.as_str(), module.exports.as_slice()))
-        })
+    /// What the documentation shows of them.
+    pub(super) fn documented(&self) -> &[docs::Loaded] {
+        &self.documented
     }
 
     /// Whose module is imported by a key.
@@ -264,13 +278,11 @@ impl Loaded {
     }
 }
 
-/// A module where it is held now.
-#[derive(Debug)]
-pub(super) struct Placed<'a> {
-    /// What programs import it by.
-    pub(super) key: &'a str,
-    /// What it exports; nothing where the owner has no module.
-    pub(super) exports: &'a [Export],
+/// How the functions of a module are reached.
+fn functions(module: &docs::Loaded) -> Vec<String> {
+    let exports = module.exports.iter().zip(&module.names);
+    let functions = exports.filter(|(export, _)| export.function);
+    functions.map(|(_, name)| name.clone()).collect()
 }
 
 /// What was prepared; what its language refused is `None` and noted.

@@ -10,6 +10,7 @@
 //! call leaves one entry in the journal.
 
 mod board;
+mod code;
 mod context;
 mod delegation;
 mod docs;
@@ -34,6 +35,7 @@ use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
 use sandbox::arms::Arm;
+use sandbox::prepare::PrepareContext;
 use sandbox::services::Call;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -47,6 +49,7 @@ use vocab::message::Image;
 use super::holdings;
 pub(super) use super::hooked::Broken;
 use super::hooked::Ran;
+use super::loaded::Loaded;
 use super::succession::Declared;
 use super::turns::Turns;
 use super::undone::Undone;
@@ -80,6 +83,10 @@ pub(super) struct CodeState {
     pub(super) views: views::Shown,
     /// The ending its programs declared.
     pub(super) session: session::Declaration,
+    /// The code of skills and memories that it uses.
+    pub(super) loaded: Loaded,
+    /// What its preparations share.
+    pub(super) prepare: PrepareContext,
     /// What gg could not do for a call, or a hook did not judge: the agent ends of it.
     pub(super) broken: Option<Broken>,
 }
