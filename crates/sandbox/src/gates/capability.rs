@@ -233,7 +233,7 @@ fn spelling(
     }
     for signature in &entry.signatures {
         let rest = signature.text.strip_prefix(entry.name.as_str());
-        if !rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+        if rest.is_none_or(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
             complaints.push(format!("{of}: `{}` does not begin with it", signature.text));
         }
         for argument in &signature.arguments {

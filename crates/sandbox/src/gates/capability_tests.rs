@@ -130,7 +130,7 @@ fn each_damage_of_a_catalogue_is_caught() {
             "an operation left out",
             |c| {
                 c.functions
-                    .retain(|entry| entry.operation != "tasks.add_task")
+                    .retain(|entry| entry.operation != "tasks.add_task");
             },
             "`fixture` does not bind `tasks.add_task`",
         ),
@@ -187,7 +187,7 @@ fn each_damage_of_a_catalogue_is_caught() {
             |c| {
                 function(c, "files.read_file").signatures[0]
                     .arguments
-                    .clear()
+                    .clear();
             },
             "documents no argument of `DoReadFile(what text) -> DoReadFileAnswer`",
         ),
