@@ -105,8 +105,6 @@ struct Script {
 pub(super) struct Loaded {
     /// In the order their owners were first used.
     entries: Vec<Entry>,
-    /// What the documentation shows of them, in the same order.
-    documented: Vec<docs::Loaded>,
     due: Vec<Due>,
     /// Time that preparing took since it was last asked for; `None` where nothing was compiled.
     compiling: Option<Duration>,
@@ -196,9 +194,8 @@ impl Loaded {
     }
 
     /// Holds what was prepared, in the place of what its owner had, and has its script run once the
-    /// program has ended; once, however often the program uses it. The names of the functions that
-    /// can be imported of it.
-    pub(super) fn hold(&mut self, ready: Ready) -> Vec<String> {
+    /// program has ended; once, however often the program uses it. The key it is imported by.
+    pub(super) fn hold(&mut self, ready: Ready) -> String {
         self.discard(&ready);
         let Ready { entry, .. } = ready;
         if let Some(script) = &entry.script {
@@ -222,16 +219,7 @@ impl Loaded {
                 self.entries.len() - 1
             }
         };
-        self.document();
-        let functions = self.entries[place].documented.as_ref().map(functions);
-        functions.unwrap_or_default()
-    }
-
-    fn document(&mut self) {
-        let entries = self.entries.iter();
-        self.documented = entries
-            .filter_map(|entry| entry.documented.clone())
-            .collect();
+        self.entries[place].key.clone()
     }
 
     /// Lets go of the code of an owner that is gone or carries none any more. Its key stays its own.
@@ -242,7 +230,6 @@ impl Loaded {
             entry.documented = None;
             entry.script = None;
         }
-        self.document();
     }
 
     /// What a program may import, as it was written.
@@ -255,8 +242,11 @@ impl Loaded {
     }
 
     /// What the documentation shows of them.
-    pub(super) fn documented(&self) -> &[docs::Loaded] {
-        &self.documented
+    pub(super) fn documented(&self) -> Vec<docs::Loaded> {
+        let entries = self.entries.iter();
+        entries
+            .filter_map(|entry| entry.documented.clone())
+            .collect()
     }
 
     /// Whose module is imported by a key.
@@ -276,13 +266,6 @@ impl Loaded {
     pub(super) fn take_compiling(&mut self) -> Option<Duration> {
         self.compiling.take()
     }
-}
-
-/// How the functions of a module are reached.
-fn functions(module: &docs::Loaded) -> Vec<String> {
-    let exports = module.exports.iter().zip(&module.names);
-    let functions = exports.filter(|(export, _)| export.function);
-    functions.map(|(_, name)| name.clone()).collect()
 }
 
 /// What was prepared; what its language refused is `None` and noted.

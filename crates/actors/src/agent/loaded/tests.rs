@@ -139,12 +139,9 @@ fn prepare(loaded: &Loaded, arm: &Judged, owner: Owner, code: &Authored) -> Read
 
 /// Uses an owner's code, and answers the key it is imported by.
 fn used(loaded: &mut Loaded, arm: &Judged, owner: Owner, code: &Authored) -> String {
-    let owned = owner.clone();
     let ready = prepare(loaded, arm, owner, code);
     assert_eq!(ready.rejected, []);
-    loaded.hold(ready);
-    let held = loaded.entries.iter().find(|entry| entry.owner == owned);
-    held.unwrap().key.clone()
+    loaded.hold(ready)
 }
 
 fn sources(loaded: &Loaded) -> Vec<(String, String)> {

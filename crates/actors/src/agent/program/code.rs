@@ -49,7 +49,7 @@ impl Held {
         code: &Authored,
     ) -> Result<Vec<Rejected>, Failure> {
         if *code == Authored::default() {
-            self.code.loaded.let_go(&owner);
+            self.drop_code(&owner);
             return Ok(Vec::new());
         }
         let ready = self.prepare_code(setting, owner, code)?;
@@ -84,10 +84,16 @@ impl Held {
         mut ready: Ready,
     ) -> Result<Vec<Rejected>, Failure> {
         let rejected = std::mem::take(&mut ready.rejected);
-        for name in self.code.loaded.hold(ready) {
-            self.show_page(setting, &name)?;
-        }
+        let key = self.code.loaded.hold(ready);
+        self.code.docs.hold(self.code.loaded.documented());
+        self.show_code(setting, &key)?;
         Ok(rejected)
+    }
+
+    /// Lets go of the code of an owner that carries none any more.
+    pub(super) fn drop_code(&mut self, owner: &Owner) {
+        self.code.loaded.let_go(owner);
+        self.code.docs.hold(self.code.loaded.documented());
     }
 
     /// A compiler that could not finish with somebody's code.

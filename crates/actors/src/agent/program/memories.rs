@@ -126,7 +126,7 @@ impl Serving {
             (Err(_), Some(ready)) => held.code.loaded.discard(&ready),
             // It carries none any more, or is gone.
             (Ok(written), None) if written.revision.code.is_empty() => {
-                held.code.loaded.let_go(&owner);
+                held.drop_code(&owner);
             }
             (Ok(_) | Err(_), None) => {}
         }
