@@ -68,7 +68,7 @@ impl Held {
         code: &Authored,
     ) -> Result<Ready, Failure> {
         let whose = owner.to_string();
-        let context = &self.code.prepare;
+        let context = &self.code.preparing;
         let ready = self.code.loaded.prepare(setting.arm, context, owner, code);
         ready.map_err(|error| self.unfinished(&whose, &error))
     }

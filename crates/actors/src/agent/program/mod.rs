@@ -23,7 +23,7 @@ mod session;
 mod shell;
 mod skills;
 mod tasks;
-mod views;
+pub(super) mod views;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
 use sandbox::arms::Arm;
+use sandbox::contract::CodeModule;
 use sandbox::prepare::PrepareContext;
 use sandbox::services::Call;
 use serde_json::Value;
@@ -85,10 +86,12 @@ pub(super) struct CodeState {
     pub(super) session: session::Declaration,
     /// The code of skills and memories that it uses.
     pub(super) loaded: Loaded,
-    /// What its preparations share.
-    pub(super) prepare: PrepareContext,
     /// What gg could not do for a call, or a hook did not judge: the agent ends of it.
     pub(super) broken: Option<Broken>,
+    /// What preparing its programs keeps.
+    pub(super) preparing: PrepareContext,
+    /// Whether the operator was told that it calls what it was not told of.
+    pub(super) warned_undocumented: bool,
 }
 
 impl CodeState {
@@ -99,6 +102,17 @@ impl CodeState {
             library: programs::Library::of(profile),
             ..Self::default()
         }
+    }
+
+    /// A turn begins: nothing was shown or declared in it.
+    pub(super) fn begin_turn(&mut self) {
+        self.views = views::Shown::default();
+        self.session = session::Declaration::default();
+    }
+
+    /// What a program may import of what the agent has loaded.
+    pub(super) fn modules(&self) -> Vec<CodeModule> {
+        self.loaded.modules()
     }
 
     /// What a program is told of a call that came to nothing. A defect stays noted.
