@@ -7,6 +7,7 @@
 mod arrival;
 mod autoload;
 mod closing;
+mod code_surface;
 mod compacting;
 mod delegation_calls;
 mod desk;
