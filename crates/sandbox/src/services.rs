@@ -42,8 +42,8 @@ pub trait Frame: Send + std::any::Any {
     /// Whether the run's clock is spent, so that nothing is dispatched any more.
     fn clock_spent(&self) -> bool;
 
-    /// Why calls are refused for now (a compaction that waits for the turn's end), as a sentence.
-    fn pending(&self) -> Option<String>;
+    /// Why a call is refused for now (a compaction that the agent has to do first), as a sentence.
+    fn pending(&self, operation: &'static Operation) -> Option<String>;
 
     /// Whether a page of the operation stood in the window before the turn began, or none is
     /// needed.

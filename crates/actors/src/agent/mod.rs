@@ -16,6 +16,7 @@ mod file_reads;
 mod holdings;
 mod hooked;
 mod keys;
+mod loaded;
 mod machine;
 mod model_turn;
 mod module_calls;
@@ -32,6 +33,7 @@ mod surface;
 mod tool_turn;
 mod turn_clock;
 mod turns;
+mod undone;
 mod upkeep;
 mod window_calls;
 

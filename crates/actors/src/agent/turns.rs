@@ -126,6 +126,7 @@ impl Turns {
             surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
+        let code = CodeState::of(&spec.profile);
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
         Self {
             spec,
@@ -149,7 +150,7 @@ impl Turns {
             letters: Vec::new(),
             declared: Declared::default(),
             arrival,
-            code: CodeState::default(),
+            code,
         }
     }
 

@@ -43,7 +43,7 @@ impl Frame for Serving {
         self.setting.shared.clock.spent()
     }
 
-    fn pending(&self) -> Option<String> {
+    fn pending(&self, _: &'static Operation) -> Option<String> {
         None
     }
 

@@ -15,6 +15,7 @@ mod delegation;
 mod docs;
 mod files;
 mod frame;
+mod given;
 mod memories;
 mod programs;
 mod session;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use std::sync::mpsc as blocking;
 
 use ::context::window::Window;
+use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
 use sandbox::services::Call;
@@ -42,6 +44,7 @@ use vocab::message::Image;
 use super::holdings;
 use super::succession::Declared;
 use super::turns::Turns;
+use super::undone::Undone;
 use super::upkeep::Upkeep;
 use crate::messages::Keep;
 use crate::shared::Shared;
@@ -85,6 +88,27 @@ pub(super) enum Broken {
     Unjudged(String),
 }
 
+impl CodeState {
+    /// Of a new agent.
+    pub(super) fn of(profile: &Profile) -> Self {
+        Self {
+            library: programs::Library::of(profile),
+            ..Self::default()
+        }
+    }
+
+    /// What a program is told of a call that came to nothing. A defect stays noted.
+    pub(super) fn undone(&mut self, undone: Undone) -> Failure {
+        match undone {
+            Undone::Refused(failure) => failure,
+            Undone::Defect(cause) => {
+                self.broken.get_or_insert(Broken::Defect(cause));
+                Failure::new(FailureClass::Other, "gg could not carry the call out")
+            }
+        }
+    }
+}
+
 /// Something the loop does for a program, with the state put back into it.
 pub(super) type Request =
     Box<dyn for<'a> FnOnce(&'a mut Turns) -> Pin<Box<dyn Future<Output = Answer> + 'a>> + Send>;
@@ -116,7 +140,7 @@ pub(super) struct Setting {
     /// Raised once what its calls on files come to is wanted no more.
     pub(super) halt: Halt,
     /// The language of its programs.
-    pub(super) language: config::capability::programs::Language,
+    pub(super) language: vocab::language::ProgramLanguage,
 }
 
 /// What a dispatched call came to.
@@ -318,6 +342,11 @@ fn lost() -> Failure {
         FailureClass::Refused,
         "the run is stopping; nothing more is carried out",
     )
+}
+
+/// A call that was answered as another is.
+fn mismatched() -> Failure {
+    Failure::new(FailureClass::Other, "gg answered another call")
 }
 
 /// A call that has no implementation yet.
