@@ -17,6 +17,11 @@ pub(in crate::agent) struct Declaration {
 }
 
 impl Declaration {
+    /// The ending that stands, as a text.
+    pub(in crate::agent) fn told(&self) -> Option<String> {
+        self.ending.as_ref().map(Ending::text)
+    }
+
     fn declare(&mut self, ending: Ending) {
         if self.ending.replace(ending).is_some() {
             self.replaced += 1;
