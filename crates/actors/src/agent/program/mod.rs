@@ -94,6 +94,7 @@ impl CodeState {
     /// Of a new agent.
     pub(super) fn of(profile: &Profile) -> Self {
         Self {
+            docs: docs::Docs::of(profile),
             library: programs::Library::of(profile),
             ..Self::default()
         }
