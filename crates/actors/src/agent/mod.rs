@@ -9,6 +9,7 @@ mod arrival;
 mod autoload;
 mod closing;
 mod code_turn;
+mod code_surface;
 mod compacting;
 mod delegation_calls;
 mod desk;
