@@ -10,13 +10,15 @@ use std::sync::Arc;
 use config::policies::ProgramPolicy;
 use config::profile::Profile;
 use context::calls::{CallNames, Functions};
-use context::prompts::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
+use context::prompts::{CodeSurface, ProgramLanguage, ProgramLibrary};
 use record::event::{ApiFunction, ApiModule};
 use sandbox::arms::{self, Arm};
 use sandbox::catalogue::{self, Catalogue, Function, Module};
 use vocab::grant::Offer;
 use vocab::operations::{OPERATIONS, Operation};
 use vocab::tools::ToolName;
+
+use super::code_surface::{code_surface, language};
 
 /// The surface of an agent that answers with programs.
 #[derive(Clone)]
@@ -55,6 +57,14 @@ impl Programs {
         }
     }
 
+    /// The same for a script that came with a skill or a memory.
+    pub(crate) fn for_script(&self) -> Self {
+        Self {
+            offer: Arc::new(self.offer.for_script()),
+            ..self.clone()
+        }
+    }
+
     /// What the language documents. A launch that binds one without any is refused.
     fn catalogue(&self) -> Option<&'static Catalogue> {
         catalogue::of(self.policy.language).ok()
@@ -78,29 +88,13 @@ impl Programs {
 
     /// The language, as prompts name it.
     pub(crate) fn language(&self) -> ProgramLanguage {
-        ProgramLanguage {
-            id: self.arm.id(),
-            name: self.arm.display_name(),
-            checker: self.arm.checker(),
-        }
+        language(self.arm)
     }
 
     /// What a system prompt says of it.
     pub(crate) fn describe(&self, profile: &Profile) -> CodeSurface {
-        let catalogue = self.catalogue();
-        let endings = self.offer.grant.endings();
-        let spelled = |row: &Operation| Some(catalogue?.canonical(row.id)?.fqn.as_str());
-        let modules = self.modules().map(|(module, _)| ModuleImport {
-            id: &module.id,
-            path: &module.path,
-            import: &module.import,
-        });
-        let mut surface = CodeSurface::new(
-            self.language(),
-            modules.collect(),
-            endings.map(|row| spelled(row).unwrap_or(row.id)).collect(),
-            ProgramBounds::new(self.policy.timeout, self.policy.max_memory_bytes),
-        );
+        let (timeout, memory) = (self.policy.timeout, self.policy.max_memory_bytes);
+        let mut surface = code_surface(self.arm, &self.offer, timeout, memory);
         surface.library = profile.library().map(|policy| ProgramLibrary {
             keep: Some(policy.keep).filter(|keep| *keep > 0),
         });
