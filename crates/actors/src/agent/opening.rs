@@ -145,6 +145,7 @@ impl Turns {
         self.window.set_system(system);
         let text = Arc::clone(&self.spec.brief);
         self.put(0, Band::UserPrompt, Retention::Pinned, text);
+        self.open_by_program().await?;
         self.open_files().await?;
         self.open_on_desk().await
     }

@@ -10,6 +10,7 @@
 //! before it failed stands, but for its ending and what it hands over to.
 
 mod account;
+mod opening;
 mod outcome;
 mod running;
 pub(super) mod submission;
@@ -28,6 +29,7 @@ use super::closing::Worked;
 use super::hooked::Broken;
 use super::turns::{ReplySize, Turns};
 use crate::stop::StopCause;
+pub(crate) use opening::Openings;
 use outcome::Failed;
 
 /// What a turn's programs leave to be said, behind all that its close does.

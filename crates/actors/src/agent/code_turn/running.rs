@@ -240,7 +240,7 @@ impl Turns {
     }
 
     /// Runs a program that is ready. `Ok` holds how it failed, where it did.
-    async fn run_prepared(
+    pub(super) async fn run_prepared(
         &mut self,
         turn: u32,
         submission: &Submission,
@@ -329,6 +329,8 @@ impl Turns {
             offer: Arc::clone(&programs.offer),
             arm: programs.arm,
             watches_writes: self.watches_writes(),
+            // Before the first turn there is only gg's own program.
+            quiet: turn == 0,
             counts: Arc::clone(counts),
         }
     }

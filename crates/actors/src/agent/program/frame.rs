@@ -24,6 +24,9 @@ impl Frame for Serving {
     fn opened(&mut self, operation: &'static Operation) {
         self.setting.counts.calls.fetch_add(1, Ordering::Relaxed);
         self.opened_at = Instant::now();
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiCall(ApiCall {
             call_id: self.call_id(),
             operation: operation.id,
@@ -32,6 +35,9 @@ impl Frame for Serving {
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiResult(ApiResult {
             call_id: self.call_id(),
             operation: operation.id,
@@ -43,7 +49,7 @@ impl Frame for Serving {
     }
 
     fn clock_spent(&self) -> bool {
-        self.setting.shared.clock.spent()
+        !self.setting.quiet && self.setting.shared.clock.spent()
     }
 
     fn pending(&self, operation: &'static Operation) -> Option<String> {
