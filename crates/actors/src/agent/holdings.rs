@@ -250,7 +250,7 @@ impl Turns {
             self.links.voice.say(self.held.memory_state(state));
         }
         if let Some(text) = notice {
-            self.notice(turn, text);
+            self.notice(turn, text)?;
         }
         ControlFlow::Continue(())
     }
@@ -316,7 +316,8 @@ impl Turns {
         let block = memories.link.ask(ShowMemories).await;
         let block = reached(block)?;
         let block = self.rendered(turn, block)?;
-        let block = block.map(Into::into);
+        let block = block.map(|block| self.labeled("Memories", block));
+        let block = self.rendered(turn, block.transpose())?.map(Into::into);
         self.window.refresh_block(BlockKind::Memories, block, turn);
         ControlFlow::Continue(())
     }
@@ -327,7 +328,8 @@ impl Turns {
         };
         let block = tasks.block();
         let block = self.rendered(turn, block)?;
-        let block = block.map(Into::into);
+        let block = block.map(|block| self.labeled("Tasks", block));
+        let block = self.rendered(turn, block.transpose())?.map(Into::into);
         self.window.refresh_block(BlockKind::Tasks, block, turn);
         ControlFlow::Continue(())
     }

@@ -39,6 +39,7 @@ mod turns;
 mod undone;
 mod upkeep;
 mod window_calls;
+mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
@@ -113,6 +114,8 @@ impl Turns {
             *account.compiled.get_or_insert_default() += took;
         }
         account.settle(&counts);
+        said.dispatched += account.dispatched;
+        said.failed += counts.failed.load(Ordering::Relaxed);
         self.tell_account(turn, submission, &account, error.as_deref(), finished);
         self.tell_chain();
         let failed = match ran {

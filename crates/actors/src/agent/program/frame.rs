@@ -35,6 +35,9 @@ impl Frame for Serving {
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        if operation.tool.is_some() && failure.is_some() {
+            self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
         if self.setting.quiet {
             return;
         }

@@ -177,6 +177,8 @@ pub(super) struct Counts {
     pub(super) calls: AtomicU64,
     /// Those that were dispatched.
     pub(super) dispatched: AtomicU64,
+    /// Calls of tools that failed, those that were not dispatched too.
+    pub(super) failed: AtomicU64,
 }
 
 /// What a dispatched call came to.
