@@ -15,7 +15,6 @@ fn main() {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     println!("cargo::rerun-if-env-changed=CARGO_TARGET_DIR");
-    println!("cargo::rustc-check-cfg=cfg(python_catalogue)");
     embed(
         &root,
         &sources::built(&target, "ecmascript"),
@@ -39,6 +38,28 @@ fn main() {
                 ("GG_JAVASCRIPT_SIGNATURES", "javascript.signatures.json"),
                 ("GG_TYPESCRIPT_SIGNATURES", "typescript.signatures.json"),
             ],
+        },
+    );
+    embed(
+        &root,
+        &sources::built(&target, "python"),
+        &Part {
+            what: "the Python guest is",
+            stamp: sources::GUEST,
+            paths: &sources::PYTHON,
+            cfg: "python_guest",
+            files: &[("GG_PYTHON_GUEST", "python.component.wasm")],
+        },
+    );
+    embed(
+        &root,
+        &sources::built(&target, "python"),
+        &Part {
+            what: "the catalogue of Python is",
+            stamp: sources::CATALOGUE,
+            paths: &sources::PYTHON_CATALOGUE,
+            cfg: "python_catalogue",
+            files: &[("GG_PYTHON_SIGNATURES", "python.signatures.json")],
         },
     );
 }

@@ -6,6 +6,7 @@
 mod ecmascript;
 mod ecmascript_catalogues;
 mod npm;
+pub(crate) mod python;
 mod reflected;
 mod sources;
 mod tables;
@@ -25,7 +26,16 @@ pub(crate) fn build() -> Result<()> {
 
 /// Builds every arm that is missing or older than its sources.
 pub(crate) fn run() -> Result<()> {
-    make(&ECMASCRIPT)
+    make(&ECMASCRIPT)?;
+    if !python::usable() {
+        println!(
+            "==> the guest of Python: skipped; it takes a Python 3.10 or later with `venv` \
+             (Debian: python3-venv). gg is built without it, and says so where it is asked for"
+        );
+        return Ok(());
+    }
+    make(&PYTHON)?;
+    make(&PYTHON_CATALOGUE)
 }
 
 /// Something that is built for an arm, and known by a digest of all it is made of.
@@ -61,6 +71,24 @@ const ECMASCRIPT_CATALOGUES: Product = Product {
     stamp: sources::CATALOGUE,
     paths: &sources::ECMASCRIPT_CATALOGUES,
     build: ecmascript_catalogues::reflect,
+};
+
+const PYTHON: Product = Product {
+    what: "the guest of Python",
+    arm: "python",
+    work: "build",
+    stamp: sources::GUEST,
+    paths: &sources::PYTHON,
+    build: python::build,
+};
+
+const PYTHON_CATALOGUE: Product = Product {
+    what: "the catalogue of Python",
+    arm: "python",
+    work: "reflector",
+    stamp: sources::CATALOGUE,
+    paths: &sources::PYTHON_CATALOGUE,
+    build: python::reflect,
 };
 
 fn make(product: &Product) -> Result<()> {

@@ -37,6 +37,26 @@ pub(crate) const ECMASCRIPT_CATALOGUES: [&str; 4] = [
     "crates/sandbox/src/catalogue/schema.rs",
 ];
 
+/// What the Python guest is made of, and by.
+pub(crate) const PYTHON: [&str; 6] = [
+    "wit",
+    "sdks/python/guest",
+    "sdks/python/sdk",
+    "sdks/python/libraries.lock",
+    "sdks/python/tools.lock",
+    "xtask/src/arms/python.rs",
+];
+
+/// What the catalogue of Python is reflected from, and by.
+pub(crate) const PYTHON_CATALOGUE: [&str; 6] = [
+    "sdks/python/guest/gg_guest/library.py",
+    "sdks/python/reflector",
+    "sdks/python/sdk",
+    "sdks/python/tools.lock",
+    "xtask/src/arms/python.rs",
+    "crates/sandbox/src/catalogue/schema.rs",
+];
+
 /// A digest over the names and contents of all files below some paths.
 pub(crate) fn digest(root: &Path, paths: &[&str]) -> io::Result<String> {
     let mut files = Vec::new();
@@ -69,7 +89,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let path = entry?.path();
         // What a build leaves beside its sources is none of them.
-        if path.file_name().is_some_and(|name| name != "target") {
+        if path
+            .file_name()
+            .is_some_and(|name| name != "target" && name != "__pycache__")
+        {
             collect(&path, files)?;
         }
     }

@@ -23,3 +23,14 @@ pub fn ecmascript() -> Result<&'static [u8], Missing> {
         needs: "clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32",
     })
 }
+
+/// The component that runs programs of Python.
+pub fn python() -> Result<&'static [u8], Missing> {
+    #[cfg(python_guest)]
+    return Ok(include_bytes!(env!("GG_PYTHON_GUEST")));
+    #[cfg(not(python_guest))]
+    Err(Missing {
+        arm: "python",
+        needs: "python3, python3-venv",
+    })
+}

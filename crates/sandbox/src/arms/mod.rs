@@ -18,7 +18,7 @@ use vocab::operations::Operation;
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
-pub use guests::{Missing, ecmascript};
+pub use guests::{Missing, ecmascript, python as python_guest};
 
 /// One language: what `sandbox` and whoever runs agents must know of it.
 ///

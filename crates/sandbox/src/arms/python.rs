@@ -6,7 +6,7 @@
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening};
+use super::{Arm, Lines, Missing, Opening, guests};
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
@@ -99,10 +99,7 @@ impl Arm for Python {
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {
-        Err(Missing {
-            arm: "python",
-            needs: "componentize-py",
-        })
+        guests::python()
     }
 
     fn spelling(&self, operation: &Operation) -> String {
