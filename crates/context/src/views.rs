@@ -124,6 +124,32 @@ pub fn text(label: &str, body: &str, turn: u32) -> Result<NewItem, PromptError> 
     view(Band::TextView, label, &heading, body, None, turn)
 }
 
+/// The view of a search of the documentation.
+///
+/// # Errors
+///
+/// A template that does not render.
+pub fn search(selector: &str, found: &str, turn: u32) -> Result<NewItem, PromptError> {
+    let heading = Heading {
+        name: Some(selector),
+        ..Heading::of("View")
+    };
+    view(Band::SearchResults, selector, &heading, found, None, turn)
+}
+
+/// The view of a page of the documentation.
+///
+/// # Errors
+///
+/// A template that does not render.
+pub fn documentation(name: &str, page: &str, turn: u32) -> Result<NewItem, PromptError> {
+    let heading = Heading {
+        name: Some(name),
+        ..Heading::of("Documentation")
+    };
+    view(Band::DocsView, name, &heading, page, None, turn)
+}
+
 /// A view of a file, or of a part of it where `paged`. The heading tells the lines that are shown;
 /// a picture and an empty file have none.
 ///

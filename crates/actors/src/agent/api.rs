@@ -9,12 +9,16 @@ use std::sync::Arc;
 
 use config::policies::ProgramPolicy;
 use config::profile::Profile;
-use context::prompts::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
+use context::calls::{CallNames, Functions};
+use context::prompts::{CodeSurface, ProgramLanguage, ProgramLibrary};
 use record::event::{ApiFunction, ApiModule};
 use sandbox::arms::{self, Arm};
 use sandbox::catalogue::{self, Catalogue, Function, Module};
 use vocab::grant::Offer;
-use vocab::operations::Operation;
+use vocab::operations::{OPERATIONS, Operation};
+use vocab::tools::ToolName;
+
+use super::code_surface::{code_surface, language};
 
 /// The surface of an agent that answers with programs.
 #[derive(Clone)]
@@ -53,6 +57,14 @@ impl Programs {
         }
     }
 
+    /// The same for a script that came with a skill or a memory.
+    pub(crate) fn for_script(&self) -> Self {
+        Self {
+            offer: Arc::new(self.offer.for_script()),
+            ..self.clone()
+        }
+    }
+
     /// What the language documents. A launch that binds one without any is refused.
     fn catalogue(&self) -> Option<&'static Catalogue> {
         catalogue::of(self.policy.language).ok()
@@ -76,34 +88,41 @@ impl Programs {
 
     /// The language, as prompts name it.
     pub(crate) fn language(&self) -> ProgramLanguage {
-        ProgramLanguage {
-            id: self.arm.id(),
-            name: self.arm.display_name(),
-            checker: self.arm.checker(),
-        }
+        language(self.arm)
     }
 
     /// What a system prompt says of it.
     pub(crate) fn describe(&self, profile: &Profile) -> CodeSurface {
-        let catalogue = self.catalogue();
-        let endings = self.offer.grant.endings();
-        let spelled = |row: &Operation| Some(catalogue?.canonical(row.id)?.fqn.as_str());
-        CodeSurface {
-            language: self.language(),
-            modules: self
-                .modules()
-                .map(|(module, _)| ModuleImport {
-                    id: &module.id,
-                    path: &module.path,
-                    import: &module.import,
-                })
-                .collect(),
-            endings: endings.map(|row| spelled(row).unwrap_or(row.id)).collect(),
-            bounds: ProgramBounds::new(self.policy.timeout, self.policy.max_memory_bytes),
-            library: profile.library().map(|policy| ProgramLibrary {
-                keep: Some(policy.keep).filter(|keep| *keep > 0),
-            }),
+        let (timeout, memory) = (self.policy.timeout, self.policy.max_memory_bytes);
+        let mut surface = code_surface(self.arm, &self.offer, timeout, memory);
+        surface.library = profile.library().map(|policy| ProgramLibrary {
+            keep: Some(policy.keep).filter(|keep| *keep > 0),
+        });
+        surface
+    }
+
+    /// How a program of its spells an operation, where it may call it.
+    pub(crate) fn named(&self, id: &str) -> Option<String> {
+        let operation = Operation::find(id).filter(|row| self.offer.offers(row))?;
+        Some(self.arm.call(operation))
+    }
+
+    /// How its calls are named to it.
+    pub(crate) fn names(&self) -> CallNames {
+        let mut calls: Vec<(ToolName, String)> = Vec::new();
+        for row in OPERATIONS {
+            // The first of several is what the tool itself is; the others are ways to it.
+            if let Some(tool) = row.tool
+                && calls.iter().all(|(of, _)| *of != tool)
+            {
+                calls.push((tool, self.arm.call(row)));
+            }
         }
+        CallNames::functions(Functions {
+            calls,
+            context: self.arm.module_path("context"),
+            memories: self.arm.module_path("memories"),
+        })
     }
 
     /// What the record says of it.

@@ -88,6 +88,16 @@ impl Window {
         }
     }
 
+    /// The live view of a selector that is no part of a file.
+    pub fn live_view(&self, band: Band, selector: &str) -> Option<&Item> {
+        let key = ViewKey {
+            band,
+            selector: selector.into(),
+            region: None,
+        };
+        self.views.get(&key).map(|index| &self.items[*index])
+    }
+
     /// The views that are open, in order.
     pub fn open_views(&mut self) -> impl Iterator<Item = &Item> {
         self.settle();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use record::event::{CodeExecution, LogLevel, ProgramLog, ProgramLogLevel, UndocumentedCalls};
 use record::mask::Mask;
-use sandbox::host::{Calls, Logs, Refusal};
+use sandbox::host::{Calls, Logs, ModuleError, Refusal};
 use sandbox::services;
 use vocab::ids::CallId;
 
@@ -42,6 +42,8 @@ pub(in crate::agent) struct Account {
     pub(super) undocumented: BTreeMap<&'static str, u64>,
     /// Calls that were not available, by operation.
     refused: BTreeMap<&'static str, u64>,
+    /// Code that did not load, each once.
+    pub(super) module_errors: Vec<ModuleError>,
     /// Refusals that are counted and not named.
     refused_more: u64,
 }
@@ -63,6 +65,32 @@ impl Account {
             *self.refused.entry(operation).or_default() += 1;
         }
         self.refused_more += calls.refused.dropped;
+    }
+
+    /// Notes code that did not load.
+    pub(super) fn note_modules(&mut self, errors: Vec<ModuleError>) {
+        for error in errors {
+            if !self.module_errors.contains(&error) {
+                self.module_errors.push(error);
+            }
+        }
+    }
+
+    /// Takes a script in that ran behind the programs: it is nobody's to read documentation for.
+    pub(super) fn add_script(&mut self, script: Self) {
+        self.dispatched += script.dispatched;
+        self.made += script.made;
+        self.guest_time += script.guest_time;
+        for line in &script.logs.lines {
+            self.logs.push(line.level, &line.text);
+        }
+        self.logs.suppressed += script.logs.suppressed;
+        self.waited = self.waited.or(script.waited);
+        for (operation, times) in script.refused {
+            *self.refused.entry(operation).or_default() += times;
+        }
+        self.refused_more += script.refused_more;
+        self.note_modules(script.module_errors);
     }
 
     /// Counts calls of a program that was lost with all it would have told.

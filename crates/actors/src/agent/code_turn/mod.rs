@@ -65,6 +65,7 @@ impl Turns {
         size: ReplySize,
     ) -> ControlFlow<LoopEnd> {
         self.code.begin_turn();
+        self.code.docs.begin(&mut self.window, false);
         let submissions = self.acknowledge(turn, calls)?;
         let mut said = Said::default();
         let mut succeeded = Vec::with_capacity(submissions.len());

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
-use context::prompts::{self, CodeNotice};
+use context::prompts::{self, Carrier, CodeNotice};
 use record::event::{Event, LogLevel};
 use sandbox::contract::CodeModule;
+use sandbox::host::ModuleError;
 use sandbox::outcome::Fault;
 use sandbox::prepare::{PrepareError, Prepared};
 use sandbox::program::{self, Execution, Program, Stop};
@@ -29,9 +30,11 @@ use super::outcome::{self, Failed};
 use super::submission::Submission;
 use super::{Broken, Cut, Said};
 use crate::agent::api::Programs;
+use crate::agent::loaded::{Due, Owner};
 use crate::agent::program::{Counts, Crossing, Serving, Setting};
 use crate::agent::turns::Turns;
 use crate::panics;
+use crate::stop::StopCause;
 
 /// How long a program may go on once the run's clock is spent: to see its calls refused and to end
 /// the session.
@@ -77,38 +80,38 @@ impl Turns {
         };
         self.code.library.begin();
         let counts = Arc::new(Counts::default());
-        let mut account = Account::default();
-        let mut source = Arc::clone(&submission.source);
-        let mut finished = None;
-        let shown = self.code.views.opened.items.len();
-        let ran = loop {
-            let ran = self
-                .run_one(turn, submission, &programs, &source, &counts, &mut account)
-                .await;
-            let Ok(failed) = ran else {
-                break ran;
-            };
-            finished = self.code.session.told().or(finished);
-            if failed.is_some() {
-                self.revoke_ending(turn, said)?;
-            }
-            let ends = self.code.session.ending.is_some();
-            match self.code.library.ended(failed.is_some(), ends) {
-                Next::Over => break Ok(failed),
-                Next::Run(next) => source = next,
-                Next::Declined(why) => {
-                    let notice = CodeNotice::HandoverDeclined(declined(why));
-                    self.add_notice(turn, said, notice)?;
-                    self.warn("handover_declined", declined_text(why));
-                    break Ok(failed);
-                }
-            }
+        let mut chain = Chained {
+            account: Account::default(),
+            source: Arc::clone(&submission.source),
+            finished: None,
         };
+        let shown = self.code.views.opened.items.len();
+        let mut ran = self
+            .run_chain(turn, submission, &programs, &counts, &mut chain, said)
+            .await;
+        if ran.is_ok() {
+            let Chained { account, .. } = &mut chain;
+            let scripts = self
+                .run_scripts(turn, submission, &programs, &counts, account, said)
+                .await;
+            let told = scripts.and_then(|()| self.tell_modules(&chain.account, said));
+            if let Err(cut) = told {
+                ran = Err(cut);
+            }
+        }
+        let Chained {
+            mut account,
+            source,
+            finished,
+        } = chain;
         let error = match &ran {
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
             Err(Cut::Canceled | Cut::Done) => Some("the run was stopped".to_owned()),
         };
+        if let Some(took) = self.code.loaded.take_compiling() {
+            *account.compiled.get_or_insert_default() += took;
+        }
         account.settle(&counts);
         self.tell_account(turn, submission, &account, error.as_deref(), finished);
         self.tell_chain();
@@ -131,6 +134,41 @@ impl Turns {
         let ok = failed.is_none();
         said.failures.extend(failed);
         ControlFlow::Continue(ok)
+    }
+
+    /// Runs a program, and what it hands over to. `Ok` holds how the last of them failed, where it did.
+    async fn run_chain(
+        &mut self,
+        turn: u32,
+        submission: &Submission,
+        programs: &Programs,
+        counts: &Arc<Counts>,
+        chain: &mut Chained,
+        said: &mut Said,
+    ) -> Result<Option<Failed>, Cut> {
+        loop {
+            let Chained {
+                account, source, ..
+            } = chain;
+            let failed = self
+                .run_one(turn, submission, programs, source, counts, account)
+                .await?;
+            chain.finished = self.code.session.told().or(chain.finished.take());
+            if failed.is_some() {
+                self.revoke_ending(said)?;
+            }
+            let ends = self.code.session.ending.is_some();
+            let stopped = self.code.session.cut_short;
+            match self.code.library.ended(failed.is_some() || stopped, ends) {
+                Next::Over => return Ok(failed),
+                Next::Run(next) => chain.source = next,
+                Next::Declined(why) => {
+                    self.add_notice(said, CodeNotice::HandoverDeclined(declined(why)))?;
+                    self.warn("handover_declined", declined_text(why));
+                    return Ok(failed);
+                }
+            }
+        }
     }
 
     /// Prepares and runs one program. `Ok` holds how it failed, where it did.
@@ -157,6 +195,60 @@ impl Turns {
             }
             Err(error) => return Err(defect(error.to_string())),
         };
+        let failed = self
+            .run_prepared(turn, submission, programs, prepared, counts, account)
+            .await;
+        if let Ok(None) = &failed
+            && self.code.session.cut_short
+        {
+            // The clock of the run ended it: nobody's error, and nothing it declared stands.
+            self.code.session.ending = None;
+        }
+        failed
+    }
+
+    /// Runs the scripts that came with what the submission used; they end no session, and a failing
+    /// one is told and harms nothing else (04 §8.6).
+    async fn run_scripts(
+        &mut self,
+        turn: u32,
+        submission: &Submission,
+        programs: &Programs,
+        counts: &Arc<Counts>,
+        account: &mut Account,
+        said: &mut Said,
+    ) -> Result<(), Cut> {
+        let programs = programs.for_script();
+        for Due { owner, program } in self.code.loaded.take_due() {
+            let mut apart = Account::default();
+            let ran = self
+                .run_prepared(turn, submission, &programs, program, counts, &mut apart)
+                .await;
+            account.add_script(apart);
+            if let Some(failed) = ran? {
+                let (carrier, name) = carrier(&owner);
+                self.warn("on_use_failed", format!("the script of {owner} failed"));
+                let notice = CodeNotice::OnUseFailed {
+                    carrier,
+                    name,
+                    reason: &failed.text,
+                };
+                self.add_notice(said, notice)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a program that is ready. `Ok` holds how it failed, where it did.
+    async fn run_prepared(
+        &mut self,
+        turn: u32,
+        submission: &Submission,
+        programs: &Programs,
+        prepared: Prepared,
+        counts: &Arc<Counts>,
+        account: &mut Account,
+    ) -> Result<Option<Failed>, Cut> {
         let guest = self.shared.programs.guest(programs.arm).await;
         let guest = guest.map_err(|why| defect(format!("no guest: {why}")))?;
         account.waited = guest.took.or(account.waited);
@@ -178,24 +270,22 @@ impl Turns {
             Err(Lost::Died(why)) => return Err(defect(why)),
         };
         account.add(&execution.calls, &execution.logs, execution.guest_time);
+        account.note_modules(execution.module_errors);
         if let Some(broken) = self.code.broken.take() {
             return Err(Cut::Broken(broken));
         }
         let Some(fault) = execution.fault else {
             return Ok(None);
         };
-        if fault == Fault::Stopped && self.stop.has(crate::stop::StopCause::Canceled) {
-            return Err(Cut::Canceled);
+        if fault == Fault::Stopped {
+            if self.stop.has(StopCause::Canceled) {
+                return Err(Cut::Canceled);
+            }
+            self.code.session.cut_short = true;
         }
         let calls = account.dispatched;
         let mask = &self.shared.mask;
-        let failed = outcome::failed(&fault, &execution.stderr, calls, mask);
-        let failed = failed.map_err(no_text)?;
-        if failed.is_none() {
-            // The clock of the run ended it: nobody's error, and nothing it declared stands.
-            self.code.session.ending = None;
-        }
-        Ok(failed)
+        outcome::failed(&fault, &execution.stderr, calls, mask).map_err(no_text)
     }
 
     /// Makes a program ready on a blocking thread; a cancel lets go of it.
@@ -299,7 +389,7 @@ impl Turns {
             fault,
             calls,
             logs,
-            module_errors: _,
+            module_errors,
             stderr,
             guest_time,
             services,
@@ -317,31 +407,51 @@ impl Turns {
             fault,
             calls,
             logs,
+            module_errors,
             stderr,
             guest_time,
         })
     }
 
     /// An ending that a failing program declared does not stand (04 §6.3).
-    fn revoke_ending(&mut self, turn: u32, said: &mut Said) -> ControlFlow<Cut> {
+    fn revoke_ending(&mut self, said: &mut Said) -> Result<(), Cut> {
         if self.code.session.ending.take().is_some() {
-            self.add_notice(turn, said, CodeNotice::EndingRevoked)?;
+            self.add_notice(said, CodeNotice::EndingRevoked)?;
             self.warn(
                 "ending_revoked",
                 "an ending does not stand: the program that declared it failed".to_owned(),
             );
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
-    fn add_notice(&self, _: u32, said: &mut Said, notice: CodeNotice<'_>) -> ControlFlow<Cut> {
-        match prompts::code_notice(notice) {
-            Ok(text) => {
-                said.notices.push(text);
-                ControlFlow::Continue(())
-            }
-            Err(error) => ControlFlow::Break(no_text(error)),
+    fn add_notice(&self, said: &mut Said, notice: CodeNotice<'_>) -> Result<(), Cut> {
+        said.notices
+            .push(prompts::code_notice(notice).map_err(no_text)?);
+        Ok(())
+    }
+
+    /// Tells of code that did not load; each once, however many programs met it.
+    fn tell_modules(&self, account: &Account, said: &mut Said) -> Result<(), Cut> {
+        for error in &account.module_errors {
+            let Some(owner) = self.code.loaded.owner(&error.key) else {
+                continue;
+            };
+            let (carrier, name) = carrier(owner);
+            let reason = self.shared.mask.apply(&error.message);
+            let reason = &*reason;
+            self.warn(
+                "code_not_loaded",
+                format!("the code of {owner} did not load"),
+            );
+            let notice = CodeNotice::CodeNotLoaded {
+                carrier,
+                name,
+                reason,
+            };
+            self.add_notice(said, notice)?;
         }
+        Ok(())
     }
 
     fn warn(&self, code: &'static str, text: String) {
@@ -396,13 +506,31 @@ impl Turns {
     }
 }
 
+/// A submission as it goes on.
+struct Chained {
+    account: Account,
+    /// The source that runs, or ran last.
+    source: Arc<str>,
+    /// The ending that was declared last, also where it does not stand.
+    finished: Option<String>,
+}
+
 /// What is left of a program's execution once its state is back.
 struct Ended {
     fault: Option<Fault>,
     calls: sandbox::host::Calls,
     logs: sandbox::host::Logs,
+    module_errors: Vec<ModuleError>,
     stderr: String,
     guest_time: Duration,
+}
+
+/// What carries code, and its name.
+fn carrier(owner: &Owner) -> (Carrier, &str) {
+    match owner {
+        Owner::Skill(name) => (Carrier::Skill, name),
+        Owner::Memory(name) => (Carrier::Memory, name),
+    }
 }
 
 /// Resolves at a moment; never without one.

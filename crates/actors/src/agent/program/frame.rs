@@ -54,7 +54,7 @@ impl Frame for Serving {
 
     fn documented(&self, operation: &'static Operation) -> bool {
         let held = self.held.as_deref();
-        held.is_some_and(|held| held.code.docs.documented(operation))
+        held.is_some_and(|held| held.code.docs.documented(self.setting.arm, operation))
     }
 
     fn spelling(&self, operation: &'static Operation) -> String {

@@ -10,6 +10,7 @@
 //! call leaves one entry in the journal.
 
 mod board;
+mod code;
 mod context;
 mod delegation;
 mod docs;
@@ -49,6 +50,7 @@ use vocab::message::Image;
 use super::holdings;
 pub(super) use super::hooked::Broken;
 use super::hooked::Ran;
+use super::loaded::Loaded;
 use super::succession::Declared;
 use super::turns::Turns;
 use super::undone::Undone;
@@ -82,6 +84,8 @@ pub(super) struct CodeState {
     pub(super) views: views::Shown,
     /// The ending its programs declared.
     pub(super) session: session::Declaration,
+    /// The code of skills and memories that it uses.
+    pub(super) loaded: Loaded,
     /// What gg could not do for a call, or a hook did not judge: the agent ends of it.
     pub(super) broken: Option<Broken>,
     /// What preparing its programs keeps.
@@ -94,6 +98,7 @@ impl CodeState {
     /// Of a new agent.
     pub(super) fn of(profile: &Profile) -> Self {
         Self {
+            docs: docs::Docs::of(profile),
             library: programs::Library::of(profile),
             ..Self::default()
         }
@@ -107,7 +112,7 @@ impl CodeState {
 
     /// What a program may import of what the agent has loaded.
     pub(super) fn modules(&self) -> Vec<CodeModule> {
-        Vec::new()
+        self.loaded.modules()
     }
 
     /// What a program is told of a call that came to nothing. A defect stays noted.

@@ -14,6 +14,8 @@ pub(in crate::agent) struct Declaration {
     pub(in crate::agent) ending: Option<Ending>,
     /// Endings that a later one replaced.
     pub(in crate::agent) replaced: u64,
+    /// Whether the run's clock ended a program.
+    pub(in crate::agent) cut_short: bool,
 }
 
 impl Declaration {
