@@ -28,6 +28,7 @@ impl Turns {
         let inheritance = self.announce();
         panics::trip("announced");
         self.tell_holdings().await?;
+        self.tell_library();
         panics::trip("opening");
         let inheritance = match inheritance.transpose() {
             Ok(inheritance) => inheritance,
