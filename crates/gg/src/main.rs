@@ -13,6 +13,7 @@ mod flow;
 mod human_log;
 mod output;
 mod page;
+mod reference;
 mod show;
 mod study;
 mod svg;
