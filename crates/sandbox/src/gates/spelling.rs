@@ -54,7 +54,7 @@ fn held<'p>(source: &str, pairs: &'p BTreeSet<String>) -> Vec<(usize, &'p str)> 
 /// The string literals of a Rust source as they are written, with the line each begins in.
 fn literals(source: &str) -> Vec<(usize, String)> {
     let bytes = source.as_bytes();
-    let line_of = |at: usize| bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line_of = |at: usize| source[..at].matches('\n').count() + 1;
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -69,9 +69,9 @@ fn literals(source: &str) -> Vec<(usize, String)> {
             let end = body.find(&close).unwrap_or(body.len());
             found.push((line_of(at), body[..end].to_owned()));
             at += open + end + close.len();
-        } else if rest.starts_with('"') {
-            let end = closing(&rest[1..]);
-            found.push((line_of(at), rest[1..=end].to_owned()));
+        } else if let Some(body) = rest.strip_prefix('"') {
+            let end = closing(body);
+            found.push((line_of(at), body[..end].to_owned()));
             at += end + 2;
         } else if let Some(length) = character(rest) {
             at += length;
