@@ -14,6 +14,7 @@ mod guests;
 mod human_log;
 mod output;
 mod page;
+mod reference;
 mod show;
 mod study;
 mod svg;
