@@ -20,6 +20,7 @@ use crate::clock::RunClock;
 use crate::hooks::Scripts;
 use crate::machine::Workers;
 use crate::messages::KeepSeed;
+use crate::programs::Host;
 use crate::skills::Library;
 use crate::telemetry::Voice;
 
@@ -45,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) outfits: Outfits,
     /// The operator's scripts, as they lie in the workspace.
     pub(crate) scripts: Scripts,
+    /// What code agents share.
+    pub(crate) programs: Host,
     /// Whoever may work in it.
     pub(crate) workers: Workers,
     warned_unpriced: AtomicBool,
@@ -67,6 +70,7 @@ impl Shared {
         mask: Mask,
         seed: Seed,
         skills: Library,
+        programs: Host,
     ) -> Self {
         let scripts = Scripts::lay_down(&launch);
         let workers = Workers::of(&launch);
@@ -76,6 +80,7 @@ impl Shared {
             runner,
             mask,
             skills,
+            programs,
             outfits: Outfits::default(),
             scripts,
             workers,

@@ -10,6 +10,7 @@ mod commands;
 mod credential;
 mod demo;
 mod flow;
+mod guests;
 mod human_log;
 mod output;
 mod page;

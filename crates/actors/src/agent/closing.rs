@@ -8,6 +8,7 @@ use context::compaction::{Close, Relief};
 use context::prompts;
 use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
 
+use super::code_turn::Said;
 use super::compacting::{Summarized, failed};
 use super::turns::{ReplySize, Turns};
 use super::{Ending, LoopEnd};
@@ -22,6 +23,8 @@ pub(super) struct Worked<'a> {
     pub(super) ending: Option<Ending>,
     /// Its size.
     pub(super) size: ReplySize,
+    /// What its programs left to be said.
+    pub(super) said: Said,
 }
 
 impl Turns {
@@ -38,6 +41,7 @@ impl Turns {
             calls,
             ending,
             size,
+            said,
         } = worked;
         let closing = (turn, self.answered, size);
         let ends = ending.is_some();
@@ -81,6 +85,7 @@ impl Turns {
         let copied = self.make_copies(turn).await;
         self.judged(closing, copied)?;
         self.show_told(turn)?;
+        self.show_said(turn, &said);
         if let Some(ending) = ending {
             // An ending that stands beats a succession, and one that is blocked drops it.
             let dropped = self.declared.succession.take();
@@ -101,6 +106,10 @@ impl Turns {
         if repeats {
             return self.close_error(turn, ErrorType::RepeatedCall, size);
         }
+        if let Some(error) = said.error() {
+            return self.close_error(turn, error, size);
+        }
+        self.tell_nothing_shown(turn)?;
         self.close(turn, None, size)
     }
 

@@ -4,10 +4,12 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod api;
 mod arrival;
 mod autoload;
 mod closing;
 mod code_surface;
+mod code_turn;
 mod compacting;
 mod delegation_calls;
 mod desk;
@@ -20,6 +22,7 @@ mod loaded;
 mod machine;
 mod model_turn;
 mod module_calls;
+mod offer;
 mod opening;
 mod outfits;
 mod preparation;

@@ -127,7 +127,12 @@ impl Turns {
             Shape::of(&spec.profile.model_id),
         );
         let code = CodeState::of(&spec.profile);
-        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
+        let upkeep = Upkeep::resolve(
+            &spec.profile,
+            &surface.tools,
+            surface.code.as_ref(),
+            spec.window_limit,
+        );
         Self {
             spec,
             shared,
