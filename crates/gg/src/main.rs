@@ -14,6 +14,7 @@ mod guests;
 mod human_log;
 mod output;
 mod page;
+mod selfcheck;
 mod show;
 mod study;
 mod svg;

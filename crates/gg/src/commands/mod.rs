@@ -10,6 +10,7 @@ mod man;
 mod new;
 mod run;
 mod schema;
+mod selfcheck;
 mod show;
 mod study;
 mod verify;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Verify(args) => verify::run(&args),
         Command::Study(args) => study::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
+        Command::Selfcheck(args) => selfcheck::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
