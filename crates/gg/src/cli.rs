@@ -10,6 +10,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use vocab::language::ProgramLanguage;
 
+use vocab::language::ProgramLanguage;
+
 use crate::study::plan::Variable;
 
 /// A headless coding-agent harness: one launch document in, one session of agents over a
@@ -95,6 +97,12 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
+    /// Run the first program of an agent in every program language, as a session would, here
+    ///
+    /// One line a language: whether programs of it can be prepared and run by this gg on this
+    /// machine and what the first preparation took; where they cannot, why. Needs no network and no
+    /// key. Exits 0 where all work.
+    Selfcheck(SelfcheckArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands into a directory
@@ -340,6 +348,14 @@ pub(crate) enum FlowFormat {
     Waits,
     /// Of a run: its agents over time, as an SVG picture
     Gantt,
+}
+
+/// `gg selfcheck`.
+#[derive(Debug, Args)]
+pub(crate) struct SelfcheckArgs {
+    /// A language to check; given several times, each; omitted, all of them
+    #[arg(long, value_name = "ID")]
+    pub(crate) language: Vec<ProgramLanguage>,
 }
 
 /// `gg completions`.

@@ -15,6 +15,7 @@ mod human_log;
 mod output;
 mod page;
 mod reference;
+mod selfcheck;
 mod show;
 mod study;
 mod svg;

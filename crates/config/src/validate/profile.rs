@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
+use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::fields::Entry;
@@ -169,6 +170,17 @@ impl Draft {
         let dir = skills.params.dir.clone()?;
         let spot = self.capability_spot(CapabilityId::Skills);
         Some((spot.key("params").key("dir").to_string(), dir))
+    }
+
+    /// Locus and language of its programs, where it answers with some.
+    pub(super) fn language(&self) -> Option<(String, ProgramLanguage)> {
+        let running = self.running(CapabilityId::ResponsesAsCode)?;
+        let (Mode::Code, Capability::ResponsesAsCode(code)) = (self.mode, running) else {
+            return None;
+        };
+        let language = code.params.language?;
+        let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
+        Some((spot.key("params").key("language").to_string(), language))
     }
 
     /// The typed profile; `None` where a part of it was refused or missing.

@@ -11,6 +11,7 @@ mod new;
 mod reference;
 mod run;
 mod schema;
+mod selfcheck;
 mod show;
 mod study;
 mod verify;
@@ -48,6 +49,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Verify(args) => verify::run(&args),
         Command::Study(args) => study::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
+        Command::Selfcheck(args) => selfcheck::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
