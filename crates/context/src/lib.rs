@@ -5,6 +5,7 @@
 //! reads once: the agent's loop pushes what happened and takes what a request needs.
 
 pub mod autoload;
+pub mod calls;
 pub mod compaction;
 pub mod desk;
 pub mod library;
@@ -18,4 +19,5 @@ pub mod reframe;
 pub mod repetition;
 pub mod signal;
 pub mod tokens;
+pub mod views;
 pub mod window;

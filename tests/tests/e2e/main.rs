@@ -8,6 +8,7 @@
 mod ablation;
 mod autoload;
 mod bad_input;
+mod coders;
 mod common;
 mod compaction;
 mod compaction_by_agent;
@@ -46,6 +47,7 @@ mod passing_on;
 mod persistence;
 mod pictures;
 mod prefix;
+mod program_modules;
 mod provider_cache;
 mod provider_day;
 mod repetition;

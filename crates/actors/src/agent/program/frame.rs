@@ -1,5 +1,7 @@
 //! The frame of a program's calls: what the membrane asks and tells of the agent (04 §11).
 
+use std::sync::atomic::Ordering;
+
 use record::event::{ApiCall, ApiResult, Event};
 use sandbox::services::Frame;
 use tokio::time::Instant;
@@ -13,14 +15,18 @@ use crate::clock::millis;
 impl Serving {
     /// The id of the call made last: the submission's, and the call's place in it.
     fn call_id(&self) -> CallId {
-        format!("{}.{}", self.setting.submission, self.calls).into()
+        let calls = self.setting.counts.calls.load(Ordering::Relaxed);
+        format!("{}.{calls}", self.setting.submission).into()
     }
 }
 
 impl Frame for Serving {
     fn opened(&mut self, operation: &'static Operation) {
-        self.calls += 1;
+        self.setting.counts.calls.fetch_add(1, Ordering::Relaxed);
         self.opened_at = Instant::now();
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiCall(ApiCall {
             call_id: self.call_id(),
             operation: operation.id,
@@ -29,6 +35,12 @@ impl Frame for Serving {
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        if operation.tool.is_some() && failure.is_some() {
+            self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiResult(ApiResult {
             call_id: self.call_id(),
             operation: operation.id,
@@ -40,19 +52,21 @@ impl Frame for Serving {
     }
 
     fn clock_spent(&self) -> bool {
-        self.setting.shared.clock.spent()
+        !self.setting.quiet && self.setting.shared.clock.spent()
     }
 
-    fn pending(&self, _: &'static Operation) -> Option<String> {
-        None
+    fn pending(&self, operation: &'static Operation) -> Option<String> {
+        let upkeep = &self.held.as_deref()?.upkeep;
+        let refusal = upkeep.refusal(operation.tool?)?;
+        Some(refusal.message)
     }
 
     fn documented(&self, operation: &'static Operation) -> bool {
         let held = self.held.as_deref();
-        held.is_some_and(|held| held.code.docs.documented(operation))
+        held.is_some_and(|held| held.code.docs.documented(self.setting.arm, operation))
     }
 
     fn spelling(&self, operation: &'static Operation) -> String {
-        operation.id.to_owned()
+        self.setting.arm.spelling(operation)
     }
 }

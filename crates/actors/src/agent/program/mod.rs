@@ -10,6 +10,7 @@
 //! call leaves one entry in the journal.
 
 mod board;
+mod code;
 mod context;
 mod delegation;
 mod docs;
@@ -22,26 +23,34 @@ mod session;
 mod shell;
 mod skills;
 mod tasks;
-mod views;
+pub(super) mod views;
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 
 use ::context::window::Window;
 use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
+use sandbox::arms::Arm;
+use sandbox::contract::CodeModule;
+use sandbox::prepare::PrepareContext;
 use sandbox::services::Call;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tools::{FilePolicy, Halt, Place};
 use vocab::failure::{Failure, FailureClass};
+use vocab::grant::Offer;
 use vocab::ids::CallId;
 use vocab::message::Image;
 
 use super::holdings;
+pub(super) use super::hooked::Broken;
+use super::hooked::Ran;
+use super::loaded::Loaded;
 use super::succession::Declared;
 use super::turns::Turns;
 use super::undone::Undone;
@@ -75,26 +84,35 @@ pub(super) struct CodeState {
     pub(super) views: views::Shown,
     /// The ending its programs declared.
     pub(super) session: session::Declaration,
+    /// The code of skills and memories that it uses.
+    pub(super) loaded: Loaded,
     /// What gg could not do for a call, or a hook did not judge: the agent ends of it.
     pub(super) broken: Option<Broken>,
-}
-
-/// What ends an agent in the midst of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// What gg itself could not do.
-    Defect(String),
-    /// What a hook did not judge.
-    Unjudged(String),
+    /// What preparing its programs keeps.
+    pub(super) preparing: PrepareContext,
+    /// Whether the operator was told that it calls what it was not told of.
+    pub(super) warned_undocumented: bool,
 }
 
 impl CodeState {
     /// Of a new agent.
     pub(super) fn of(profile: &Profile) -> Self {
         Self {
+            docs: docs::Docs::of(profile),
             library: programs::Library::of(profile),
             ..Self::default()
         }
+    }
+
+    /// A turn begins: nothing was shown or declared in it.
+    pub(super) fn begin_turn(&mut self) {
+        self.views = views::Shown::default();
+        self.session = session::Declaration::default();
+    }
+
+    /// What a program may import of what the agent has loaded.
+    pub(super) fn modules(&self) -> Vec<CodeModule> {
+        self.loaded.modules()
     }
 
     /// What a program is told of a call that came to nothing. A defect stays noted.
@@ -139,8 +157,28 @@ pub(super) struct Setting {
     pub(super) files: FilePolicy,
     /// Raised once what its calls on files come to is wanted no more.
     pub(super) halt: Halt,
+    /// What the agent may call.
+    pub(super) offer: Arc<Offer>,
     /// The language of its programs.
-    pub(super) language: vocab::language::ProgramLanguage,
+    pub(super) arm: &'static dyn Arm,
+    /// Whether hooks stand around its writes.
+    pub(super) watches_writes: bool,
+    /// Whether it is the program that the agent opens on: its calls leave no events, and the run's
+    /// clock does not concern it.
+    pub(super) quiet: bool,
+    /// What its calls came to so far, for when its state is lost.
+    pub(super) counts: Arc<Counts>,
+}
+
+/// Calls of one submission, counted where they happen.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// All of them.
+    pub(super) calls: AtomicU64,
+    /// Those that were dispatched.
+    pub(super) dispatched: AtomicU64,
+    /// Calls of tools that failed, those that were not dispatched too.
+    pub(super) failed: AtomicU64,
 }
 
 /// What a dispatched call came to.
@@ -170,26 +208,21 @@ pub(super) struct Serving {
     held: Option<Box<Held>>,
     crossings: mpsc::UnboundedSender<Crossing>,
     setting: Setting,
-    /// Calls made in the submission, programs before this one included.
-    calls: u64,
-    /// When the last of them was made.
+    /// When the last call was made.
     opened_at: Instant,
 }
 
 impl Serving {
-    /// The services of a program, and where its crossings come out. `calls` were made by programs
-    /// before it, in the same submission.
+    /// The services of a program, and where its crossings come out.
     pub(super) fn new(
         held: Box<Held>,
         setting: Setting,
-        calls: u64,
     ) -> (Self, mpsc::UnboundedReceiver<Crossing>) {
         let (crossings, receiver) = mpsc::unbounded_channel();
         let serving = Self {
             held: Some(held),
             crossings,
             setting,
-            calls,
             opened_at: Instant::now(),
         };
         (serving, receiver)
@@ -267,6 +300,10 @@ impl Serving {
         let Some(tool) = call.operation().tool else {
             return outcome.map(|carried| carried.value);
         };
+        self.setting
+            .counts
+            .dispatched
+            .fetch_add(1, Ordering::Relaxed);
         let mask = &self.setting.shared.mask;
         let (output, failure, images) = match &outcome {
             Ok(carried) => (
@@ -334,6 +371,15 @@ impl Turns {
         self.declared = declared;
         self.code = code;
     }
+}
+
+/// What a call between hooks came to. What ends the agent behind it is kept for the turn.
+pub(super) fn broke<T>(turns: &mut Turns, ran: Ran<T>) -> Result<T, Failure> {
+    let Ran { outcome, broken } = ran;
+    if broken.is_some() {
+        turns.code.broken = broken;
+    }
+    outcome
 }
 
 /// A call behind which nobody stands any more: the agent has ended, or died.
