@@ -16,6 +16,8 @@ use provider::mock::Script;
 use provider::openrouter::Endpoint;
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded, SessionStarted};
 use record::stream::{Stream, StreamReport};
+use sandbox::arms;
+use sandbox::catalogue;
 use serde_json::value::RawValue;
 use vocab::ids::{ModelId, RoutingKey, SessionId};
 use vocab::outcome::EndStatus;
@@ -90,6 +92,17 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
     for (locus, template) in &checked.loose.system_prompts {
         if let Err(fault) = prompts::check_override(template) {
             refusals.push(Refusal::new(locus, format!("is no template: {fault}")));
+        }
+    }
+    for (locus, language) in &checked.loose.languages {
+        let arm = arms::of(*language);
+        let absent = arm.availability().err().map(|why| why.to_string());
+        let undocumented = || catalogue::of(*language).err().map(|why| why.to_string());
+        if let Some(why) = absent.or_else(undocumented) {
+            refusals.push(Refusal::new(
+                locus,
+                format!("is \"{language}\", which cannot be used here: {why}"),
+            ));
         }
     }
     if !checked.loose.live_models.is_empty()

@@ -48,6 +48,7 @@ mod persistence;
 mod pictures;
 mod prefix;
 mod program_modules;
+mod programs;
 mod provider_cache;
 mod provider_day;
 mod repetition;

@@ -21,6 +21,7 @@ mod settings;
 use std::path::PathBuf;
 
 use vocab::ids::ModelId;
+use vocab::language::ProgramLanguage;
 
 pub(crate) use crate::document::Kind;
 use crate::document::Object;
@@ -51,6 +52,8 @@ pub struct Loose {
     pub system_prompts: Vec<(String, String)>,
     /// Locus and text of each directory that an agent's skills are read from.
     pub skill_dirs: Vec<(String, String)>,
+    /// Locus and language of each agent that answers with programs.
+    pub languages: Vec<(String, ProgramLanguage)>,
     /// Every bound model that needs the network, once each.
     pub live_models: Vec<ModelId>,
     /// Every bound model that runs in the process, once each.

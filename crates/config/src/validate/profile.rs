@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
+use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::fields::Entry;
@@ -169,6 +170,16 @@ impl Draft {
         let dir = skills.params.dir.clone()?;
         let spot = self.capability_spot(CapabilityId::Skills);
         Some((spot.key("params").key("dir").to_string(), dir))
+    }
+
+    /// Locus and language of its programs.
+    pub(super) fn language(&self) -> Option<(String, ProgramLanguage)> {
+        let Capability::ResponsesAsCode(code) = self.running(CapabilityId::ResponsesAsCode)? else {
+            return None;
+        };
+        let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
+        let locus = spot.key("params").key("language").to_string();
+        Some((locus, code.params.language?))
     }
 
     /// The typed profile; `None` where a part of it was refused or missing.
