@@ -14,6 +14,8 @@ mod guests;
 mod human_log;
 mod output;
 mod page;
+mod reference;
+mod selfcheck;
 mod show;
 mod study;
 mod svg;

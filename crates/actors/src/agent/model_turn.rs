@@ -320,7 +320,7 @@ impl Turns {
         }
         let text = prompts::missing_call(self.surface.endings);
         let text = self.rendered(turn, text)?;
-        self.notice(turn, text);
+        self.notice(turn, text)?;
         self.close_error(turn, ErrorType::MissingCompletionNoCall, size)
     }
 

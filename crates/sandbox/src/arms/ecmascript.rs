@@ -134,12 +134,17 @@ pub(super) fn call(operation: &Operation) -> String {
     format!("{}.{}", operation.module(), camel(operation.key()))
 }
 
+/// The same of an operation by its id; gg's own programs call a few.
+fn call_of(id: &str) -> String {
+    Operation::find(id).map(call).unwrap_or_default()
+}
+
 pub(super) fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
-    let path = json(path);
+    let (open, path) = (call_of("views.open_file"), json(path));
     match lines {
-        None => format!("views.openFile({path});"),
+        None => format!("{open}({path});"),
         Some(Lines { offset, limit }) => {
-            format!("views.openFile({path}, {{ offset: {offset}, limit: {limit} }});")
+            format!("{open}({path}, {{ offset: {offset}, limit: {limit} }});")
         }
     }
 }
@@ -157,14 +162,16 @@ pub(super) fn bootstrap_program(opening: &Opening<'_>) -> String {
         let modules: Vec<_> = opening.modules.iter().map(|module| json(module)).collect();
         let modules = modules.join(", ");
         program.push_str(&format!(
-            "docs.search({{ modules: [{modules}], limit: {LISTED} }});\n"
+            "{}({{ modules: [{modules}], limit: {LISTED} }});\n",
+            call_of("docs.search")
         ));
     }
     let names: Vec<_> = opening.functions.iter().map(|row| spelling(row)).collect();
     program.push_str(&pages(&names));
     for (label, body) in opening.texts {
         program.push_str(&format!(
-            "views.openText({}, {});\n",
+            "{}({}, {});\n",
+            call_of("views.open_text"),
             json(label),
             json(body)
         ));
@@ -195,8 +202,9 @@ fn pages(names: &[String]) -> String {
         .map(|name| format!("  {},\n", json(name)))
         .collect();
     format!(
-        "const names = [\n{}];\nfor (const name of names) views.openDocsView(name);\n",
-        names.concat()
+        "const names = [\n{}];\nfor (const name of names) {}(name);\n",
+        names.concat(),
+        call_of("views.open_docs_view")
     )
 }
 

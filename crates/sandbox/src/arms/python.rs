@@ -111,11 +111,11 @@ impl Arm for Python {
     }
 
     fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        let path = literal(path);
+        let (open, path) = (call_of("views.open_file"), literal(path));
         match lines {
-            None => format!("gg.views.open_file({path})"),
+            None => format!("{open}({path})"),
             Some(Lines { offset, limit }) => {
-                format!("gg.views.open_file({path}, offset={offset}, limit={limit})")
+                format!("{open}({path}, offset={offset}, limit={limit})")
             }
         }
     }
@@ -133,7 +133,8 @@ impl Arm for Python {
             let modules: Vec<_> = opening.modules.iter().map(|name| literal(name)).collect();
             let modules = modules.join(", ");
             body.push_str(&format!(
-                "gg.docs.search(modules=[{modules}], limit={LISTED})\n"
+                "{}(modules=[{modules}], limit={LISTED})\n",
+                call_of("docs.search")
             ));
         }
         let names: Vec<_> = opening
@@ -144,13 +145,23 @@ impl Arm for Python {
         body.push_str(&pages(&names));
         for (label, text) in opening.texts {
             let (label, text) = (literal(label), literal(text));
-            body.push_str(&format!("gg.views.open_text({label}, {text})\n"));
+            body.push_str(&format!(
+                "{}({label}, {text})\n",
+                call_of("views.open_text")
+            ));
         }
         if body.is_empty() {
             return body;
         }
         format!("import gg\n\n{body}")
     }
+}
+
+/// An operation as programs spell it, by its id; gg's own programs call a few.
+fn call_of(id: &str) -> String {
+    Operation::find(id)
+        .map(|operation| Python.spelling(operation))
+        .unwrap_or_default()
 }
 
 /// A page of the documentation for each name.
@@ -163,8 +174,9 @@ fn pages(names: &[String]) -> String {
         .map(|name| format!("    {},\n", literal(name)))
         .collect();
     format!(
-        "for name in [\n{}]:\n    gg.views.open_docs_view(name)\n",
-        names.concat()
+        "for name in [\n{}]:\n    {}(name)\n",
+        names.concat(),
+        call_of("views.open_docs_view")
     )
 }
 

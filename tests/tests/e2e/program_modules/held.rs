@@ -33,6 +33,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         attempt("taken", () => tasks.addTask({ id: "a", title: "again" }));
         attempt("blank", () => tasks.addTask({ id: "e f", title: " " }));
         attempt("section", () => tasks.addTask({ id: "e", title: "E", inScope: "x" }));
+        attempt("edges", () => tasks.addTask({ id: "e", title: "E", blockedBy: ["a"] }));
         attempt("blocked", () => tasks.setBlockedBy("b", ["a"]));
         attempt("circle", () => tasks.setBlockedBy("a", ["b"]));
         attempt("noBlocker", () => tasks.setBlockedBy("a", ["z"]));
@@ -65,6 +66,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         add,
         &["`id` is", "`title` is blank"],
     );
+    refused(&out, "edges", "invalid-argument", add, &["blockedBy"]);
     refused(&out, "section", "invalid-argument", add, &["`inScope`"]);
     refused(&out, "circle", "conflict", "set_blocked_by", &["circle"]);
     refused(&out, "noBlocker", "not-found", "set_blocked_by", &["`z`"]);
@@ -84,7 +86,8 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
     );
     // One snapshot of each change, none of what was refused.
     assert_eq!(run.events("tasks_state").len(), 1 + 8);
-    assert_eq!(run.events("api_call").len(), 19);
+    // Each attempt, the view, and the ending.
+    assert_eq!(run.events("api_call").len(), 21);
     assert_eq!(run.summary()["tasksCompleted"], 2);
 }
 

@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
@@ -115,6 +116,8 @@ impl Turns {
             *account.compiled.get_or_insert_default() += took;
         }
         account.settle(&counts);
+        said.dispatched += account.dispatched;
+        said.failed += counts.failed.load(Ordering::Relaxed);
         self.tell_account(turn, submission, &account, error.as_deref(), finished);
         self.tell_chain();
         let failed = match ran {
@@ -242,7 +245,7 @@ impl Turns {
     }
 
     /// Runs a program that is ready. `Ok` holds how it failed, where it did.
-    async fn run_prepared(
+    pub(super) async fn run_prepared(
         &mut self,
         turn: u32,
         submission: &Submission,
@@ -331,6 +334,8 @@ impl Turns {
             offer: Arc::clone(&programs.offer),
             arm: programs.arm,
             watches_writes: self.watches_writes(),
+            // Before the first turn there is only gg's own program.
+            quiet: turn == 0,
             counts: Arc::clone(counts),
         }
     }

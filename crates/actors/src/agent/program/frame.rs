@@ -58,6 +58,9 @@ impl Frame for Serving {
             waited(self.setting.voice.telemetry.ask(Room)).ok();
         }
         self.opened_at = Instant::now();
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiCall(ApiCall {
             call_id: self.call_id(),
             operation: operation.id,
@@ -66,6 +69,12 @@ impl Frame for Serving {
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        if operation.tool.is_some() && failure.is_some() {
+            self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.setting.quiet {
+            return;
+        }
         let event = Event::ApiResult(ApiResult {
             call_id: self.call_id(),
             operation: operation.id,
@@ -77,7 +86,7 @@ impl Frame for Serving {
     }
 
     fn clock_spent(&self) -> bool {
-        self.setting.shared.clock.spent()
+        !self.setting.quiet && self.setting.shared.clock.spent()
     }
 
     fn pending(&self, operation: &'static Operation) -> Option<String> {
