@@ -16,6 +16,7 @@ mod compaction_failures;
 mod context_ablation;
 mod costs;
 mod disk_full;
+mod documentation;
 mod exec;
 mod exit_codes;
 mod families;

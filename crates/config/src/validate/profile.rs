@@ -187,16 +187,6 @@ impl Draft {
         Some((spot.key("params").key("language").to_string(), language))
     }
 
-    /// Locus and language of its programs.
-    pub(super) fn language(&self) -> Option<(String, ProgramLanguage)> {
-        let Capability::ResponsesAsCode(code) = self.running(CapabilityId::ResponsesAsCode)? else {
-            return None;
-        };
-        let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
-        let locus = spot.key("params").key("language").to_string();
-        Some((locus, code.params.language?))
-    }
-
     /// The typed profile; `None` where a part of it was refused or missing.
     pub(super) fn finish(self) -> Option<Profile> {
         Some(Profile {
