@@ -8,6 +8,7 @@
 mod ablation;
 mod autoload;
 mod bad_input;
+mod code_knowledge;
 mod coders;
 mod common;
 mod compaction;

@@ -99,6 +99,7 @@ impl Turns {
             system: system.clone(),
             demoted: &inheritance.handover.demoted(),
         });
+        self.disown_pages();
         true
     }
 

@@ -45,6 +45,25 @@ impl Turns {
         ControlFlow::Continue(receipt)
     }
 
+    /// Pages of a window that came along stand for what this agent can look up: those of code that
+    /// another had loaded, and of calls it was given, do not (02 §10.3).
+    pub(super) fn disown_pages(&mut self) {
+        let programs = self.surface.code.clone();
+        let catalogue = programs
+            .as_ref()
+            .and_then(|programs| catalogue::of(programs.arm.language()).ok());
+        let docs = programs
+            .as_ref()
+            .zip(catalogue)
+            .map(|(programs, catalogue)| Documentation::new(catalogue, &programs.offer, &[]));
+        let own = |key: &str| {
+            let docs = docs.as_ref();
+            docs.is_some_and(|docs| docs.resolve(key).is_ok_and(|entry| entry.key() == key))
+        };
+        self.window
+            .disown_views(|band, key| band == Band::DocsView && !own(key));
+    }
+
     /// The documentation's pages of the window, rendered anew in the order they were opened in; one
     /// whose name leads nowhere any more is dropped.
     pub(super) fn pages_again(&mut self, turn: u32) -> ControlFlow<LoopEnd, Vec<NewItem>> {

@@ -81,8 +81,10 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
     refused(&out, "noDone", "not-found", "complete_task", &["`z`"]);
     refused(&out, "noRemove", "not-found", "remove_task", &["`z`"]);
     assert_eq!(
-        blocks(&run, "# Your tasks"),
-        ["# Your tasks\n\n- [x] `a` (done) — First\n- [ ] `b` (pending) — Bee  [ready]"]
+        blocks(&run, "Tasks\n----\n# Your tasks"),
+        [
+            "Tasks\n----\n# Your tasks\n\n- [x] `a` (done) — First\n- [ ] `b` (pending) — Bee  [ready]"
+        ]
     );
     // One snapshot of each change, none of what was refused.
     assert_eq!(run.events("tasks_state").len(), 1 + 8);
@@ -118,7 +120,7 @@ fn a_task_with_sections_is_delimited_or_refused() {
     );
     assert_eq!(out["added"], json!({ "count": 1, "maxTasks": 0 }));
     assert_eq!(out["changed"], "ok");
-    assert!(blocks(&run, "# Your tasks")[0].contains("all else"));
+    assert!(blocks(&run, "Tasks\n----\n# Your tasks")[0].contains("all else"));
 }
 
 /// The operations of a strategy.
@@ -198,8 +200,8 @@ fn a_program_writes_its_scratchpad() {
         &["not available"],
     );
     assert_eq!(
-        blocks(&run, "# Your memories"),
-        ["# Your memories\n\n## `build` — how\n\njust"]
+        blocks(&run, "Memories\n----\n# Your memories"),
+        ["Memories\n----\n# Your memories\n\n## `build` — how\n\njust"]
     );
     assert_eq!(run.events("memory_revision").len(), 4);
 }
@@ -256,7 +258,7 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
         "search_memories",
         &["blank"],
     );
-    assert!(blocks(&run, "# Your memories").is_empty());
+    assert!(blocks(&run, "Memories\n----\n# Your memories").is_empty());
 }
 
 #[test]
@@ -289,8 +291,8 @@ fn an_index_stands_in_the_window_and_is_limited_by_itself() {
     refused(&out, "index", "limit-exceeded", create, &["30"]);
     refused(&out, "search", "unavailable", "search_memories", &[]);
     assert_eq!(
-        blocks(&run, "# Your memories"),
-        ["# Your memories\n\n- `build` — how"]
+        blocks(&run, "Memories\n----\n# Your memories"),
+        ["Memories\n----\n# Your memories\n\n- `build` — how"]
     );
 }
 

@@ -8,6 +8,7 @@
 //! anything else is done with the agent, or the agent ends.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -224,7 +225,14 @@ impl Turns {
         said: &mut Said,
     ) -> Result<(), Cut> {
         let programs = programs.for_script();
-        for Due { owner, program } in self.code.loaded.take_due() {
+        // A script may use what carries another; each runs once, so that two cannot chase each other.
+        let mut due = VecDeque::from(self.code.loaded.take_due());
+        let mut ran_of: Vec<Owner> = Vec::new();
+        while let Some(Due { owner, program }) = due.pop_front() {
+            if ran_of.contains(&owner) {
+                continue;
+            }
+            ran_of.push(owner.clone());
             let mut apart = Account::default();
             let ran = self
                 .run_prepared(turn, submission, &programs, program, counts, &mut apart)
@@ -236,10 +244,11 @@ impl Turns {
                 let notice = CodeNotice::OnUseFailed {
                     carrier,
                     name,
-                    reason: &failed.text,
+                    reason: reason(&failed.text),
                 };
                 self.add_notice(said, notice)?;
             }
+            due.extend(self.code.loaded.take_due());
         }
         Ok(())
     }
@@ -532,6 +541,21 @@ struct Ended {
     guest_time: Duration,
 }
 
+/// The sentence of a failure that says what went wrong: runtimes say it first, or, under a line that
+/// announces frames, last.
+fn reason(text: &str) -> &str {
+    let body = text
+        .split_once("----\n")
+        .map_or(text, |(_, body)| body)
+        .trim();
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    if first.ends_with(':') {
+        rest.lines().last().unwrap_or(first).trim()
+    } else {
+        first
+    }
+}
+
 /// What carries code, and its name.
 fn carrier(owner: &Owner) -> (Carrier, &str) {
     match owner {
@@ -578,4 +602,23 @@ fn declined_text(why: Declined) -> String {
         Declined::TooMany => "as many as may had run",
     };
     format!("a program that was handed over to does not run: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_comes_down_to_the_line_that_says_what_went_wrong() {
+        for (text, line) in [
+            ("Runtime error\n----\nError: no\n  at x:1\n", "Error: no"),
+            (
+                "Runtime error\n----\nTraceback (most recent call last):\n  File \"p\"\nValueError: no\n",
+                "ValueError: no",
+            ),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(reason(text), line);
+        }
+    }
 }
