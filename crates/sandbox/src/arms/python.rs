@@ -6,7 +6,7 @@
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening, guests};
+use super::{Arm, Lines, Missing, Opening, guests, own};
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
@@ -111,7 +111,7 @@ impl Arm for Python {
     }
 
     fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        let (open, path) = (call_of("views.open_file"), literal(path));
+        let (open, path) = (self.call(own("views.open_file")), literal(path));
         match lines {
             None => format!("{open}({path})"),
             Some(Lines { offset, limit }) => {
@@ -131,11 +131,8 @@ impl Arm for Python {
         let mut body = String::new();
         if !opening.modules.is_empty() {
             let modules: Vec<_> = opening.modules.iter().map(|name| literal(name)).collect();
-            let modules = modules.join(", ");
-            body.push_str(&format!(
-                "{}(modules=[{modules}], limit={LISTED})\n",
-                call_of("docs.search")
-            ));
+            let (search, modules) = (self.call(own("docs.search")), modules.join(", "));
+            body.push_str(&format!("{search}(modules=[{modules}], limit={LISTED})\n"));
         }
         let names: Vec<_> = opening
             .functions
@@ -145,23 +142,14 @@ impl Arm for Python {
         body.push_str(&pages(&names));
         for (label, text) in opening.texts {
             let (label, text) = (literal(label), literal(text));
-            body.push_str(&format!(
-                "{}({label}, {text})\n",
-                call_of("views.open_text")
-            ));
+            let open = self.call(own("views.open_text"));
+            body.push_str(&format!("{open}({label}, {text})\n"));
         }
         if body.is_empty() {
             return body;
         }
         format!("import gg\n\n{body}")
     }
-}
-
-/// An operation as programs spell it, by its id; gg's own programs call a few.
-fn call_of(id: &str) -> String {
-    Operation::find(id)
-        .map(|operation| Python.spelling(operation))
-        .unwrap_or_default()
 }
 
 /// A page of the documentation for each name.
@@ -173,11 +161,8 @@ fn pages(names: &[String]) -> String {
         .iter()
         .map(|name| format!("    {},\n", literal(name)))
         .collect();
-    format!(
-        "for name in [\n{}]:\n    {}(name)\n",
-        names.concat(),
-        call_of("views.open_docs_view")
-    )
+    let (open, names) = (Python.call(own("views.open_docs_view")), names.concat());
+    format!("for name in [\n{names}]:\n    {open}(name)\n")
 }
 
 fn literal(text: &str) -> String {
