@@ -22,6 +22,7 @@ use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
+use vocab::capability::CapabilityId;
 use vocab::ids::RoutingKey;
 use vocab::looping::Knobs;
 use vocab::operations::EndingRole;
@@ -86,10 +87,11 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
     let launch = &options.prepared.launch;
     if launch.root().system_prompt.is_none() {
+        let code = launch.root().enabled(CapabilityId::ResponsesAsCode);
         // Beside the start of the cast; without the thread, the first agent compiles it itself.
         std::thread::Builder::new()
             .name("gg-prompts".to_owned())
-            .spawn(prompts::warm)
+            .spawn(move || prompts::warm(code))
             .ok();
     }
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;

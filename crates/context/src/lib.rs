@@ -7,9 +7,11 @@
 pub mod autoload;
 pub mod compaction;
 pub mod desk;
+pub mod library;
 pub mod managed;
 pub mod modules;
 pub mod opened;
+pub mod opening_turn;
 mod path;
 pub mod prompts;
 pub mod reframe;

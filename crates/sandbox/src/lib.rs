@@ -13,6 +13,7 @@ pub mod arms;
 pub mod catalogue;
 pub mod components;
 pub mod contract;
+pub mod docs;
 pub mod engine;
 pub mod host;
 mod limits;
@@ -28,6 +29,8 @@ pub mod surroundings;
 mod contract_tests;
 #[cfg(test)]
 mod fakes;
+#[cfg(test)]
+mod gates;
 #[cfg(test)]
 mod guests;
 #[cfg(test)]

@@ -52,9 +52,11 @@ impl Turns {
             archive,
             skills,
             notebook: _,
+            library,
             turns,
         } = estate;
         self.answered = turns;
+        self.code.library.inherit(library);
         if comes(&handover, ModuleKind::Tasks) {
             let own = self.held.tasks.as_mut();
             let (own, mut tasks) = own.zip(tasks).ok_or_else(|| missing(ModuleKind::Tasks))?;

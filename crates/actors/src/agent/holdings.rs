@@ -82,6 +82,18 @@ impl Held {
         }
     }
 
+    /// What stands in its place while it is lent to a program.
+    pub(super) const fn lent() -> Self {
+        Self {
+            roster: Vec::new(),
+            tasks: None,
+            memories: None,
+            skills: None,
+            unread: None,
+            changed: Vec::new(),
+        }
+    }
+
     /// Whether there is a skill to read.
     pub(super) fn has_skills(&self) -> bool {
         let catalogue = self.skills.as_ref().map(SkillSet::catalogue);

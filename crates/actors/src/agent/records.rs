@@ -191,6 +191,8 @@ pub(super) fn memory_revision(module_id: String, revision: &memories::Revision) 
         revision: revision.number,
         description: revision.description.clone(),
         text: revision.text.clone(),
+        code: revision.code.module.clone(),
+        on_use: revision.code.on_use.clone(),
     }))
 }
 

@@ -239,6 +239,8 @@ impl Surface {
     pub(crate) fn event(&self) -> AgentSurface {
         AgentSurface {
             execution_mode: "tool_calling",
+            program_language: None,
+            doc_view_types: None,
             tools: self.names(),
             apis: Vec::new(),
         }

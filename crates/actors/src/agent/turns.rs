@@ -19,6 +19,7 @@ use vocab::rewrite::Rewrite;
 
 use super::holdings::Held;
 use super::outfits::Outfit;
+use super::program::CodeState;
 use super::seat::Seat;
 use super::succession::Declared;
 use super::surface::{self, Surface};
@@ -71,6 +72,8 @@ pub(crate) struct Turns {
     pub(super) declared: Declared,
     /// Of whom it comes, until it has opened.
     pub(super) arrival: Option<Arrival>,
+    /// What a code agent keeps beside what every agent keeps.
+    pub(super) code: CodeState,
 }
 
 /// How the life of an incarnation ended.
@@ -123,6 +126,7 @@ impl Turns {
             surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
+        let code = CodeState::of(&spec.profile);
         let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
         Self {
             spec,
@@ -146,6 +150,7 @@ impl Turns {
             letters: Vec::new(),
             declared: Declared::default(),
             arrival,
+            code,
         }
     }
 

@@ -61,6 +61,20 @@ pub enum DocViewTypes {
     Chosen(ChosenTypes),
 }
 
+impl DocViewTypes {
+    /// By where they stand, whichever way it was written.
+    pub const fn chosen(self) -> ChosenTypes {
+        match self {
+            Self::All(all) => ChosenTypes {
+                r#return: all,
+                parameters: all,
+                errors: all,
+            },
+            Self::Chosen(chosen) => chosen,
+        }
+    }
+}
+
 /// Types by where they stand in a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -74,6 +88,21 @@ pub struct ChosenTypes {
 }
 
 impl ChosenTypes {
+    /// As records have it: the names of those that are on, joined by `+`, or `none`.
+    pub fn flags(self) -> String {
+        let all = [
+            ("return", self.r#return),
+            ("parameters", self.parameters),
+            ("errors", self.errors),
+        ];
+        let on: Vec<_> = all.iter().filter(|(_, on)| *on).map(|it| it.0).collect();
+        if on.is_empty() {
+            "none".to_owned()
+        } else {
+            on.join("+")
+        }
+    }
+
     pub(crate) const SHAPE: Shape = Shape {
         name: "ChosenTypes",
         keys: &["return", "parameters", "errors"],

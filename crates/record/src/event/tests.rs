@@ -99,6 +99,8 @@ fn what_is_held_and_reclaimed_reads_as_ever() {
         revision: 3,
         description: text.map(|_| "How to build".into()),
         text: text.map(Into::into),
+        code: None,
+        on_use: None,
     };
     let managed = |action, items, first_index| ContextManaged {
         action,
