@@ -23,7 +23,10 @@ fn main() {
             stamp: sources::GUEST,
             paths: &sources::ECMASCRIPT,
             cfg: "ecmascript_guest",
-            files: &[("GG_ECMASCRIPT_GUEST", "ecmascript.component.wasm")],
+            files: &[
+                ("GG_ECMASCRIPT_GUEST", "ecmascript.component.wasm"),
+                ("GG_TYPESCRIPT_DECLARATIONS", "typescript.d.ts"),
+            ],
         },
     );
     embed(

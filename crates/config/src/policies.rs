@@ -14,8 +14,8 @@ use vocab::knowledge::MemoryLimits;
 use vocab::language::ProgramLanguage;
 
 use crate::capability::Capability;
-use crate::capability::programs::ChosenTypes;
 use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
+use crate::capability::programs::ChosenTypes;
 use crate::capability::window::{AutoloadMode, CompactionStrategy};
 use crate::profile::Profile;
 
@@ -367,9 +367,11 @@ mod tests {
     #[test]
     fn programs_have_their_bounds_and_documentation_its_flags() {
         let code = |types: Value| {
-            profile(&json!([{ "id": "responses-as-code", "enabled": true, "params": {
+            profile(
+                &json!([{ "id": "responses-as-code", "enabled": true, "params": {
                 "language": "javascript", "timeoutSecs": 1.5, "maxMemoryBytes": 5e8,
-                "docViewTypes": types } }]))
+                "docViewTypes": types } }]),
+            )
             .programs()
             .unwrap()
         };

@@ -18,4 +18,5 @@ pub mod reframe;
 pub mod repetition;
 pub mod signal;
 pub mod tokens;
+pub mod views;
 pub mod window;

@@ -13,6 +13,7 @@ pub mod arms;
 pub mod catalogue;
 pub mod components;
 pub mod contract;
+pub mod diagnostics;
 pub mod docs;
 pub mod engine;
 pub mod host;

@@ -6,9 +6,7 @@ use vocab::failure::Failure;
 
 use crate::call::{DEFAULT_MATCHES, MAX_MATCHES};
 use crate::faults::Faults;
-use crate::{
-    DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
-};
+use crate::{DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile};
 
 impl ReadFile {
     /// `read_file`.
@@ -85,11 +83,7 @@ impl Search {
     /// # Errors
     ///
     /// `invalid-argument`, every fault named at once.
-    pub fn given(
-        query: String,
-        path: Option<String>,
-        limit: Option<u32>,
-    ) -> Result<Self, Failure> {
+    pub fn given(query: String, path: Option<String>, limit: Option<u32>) -> Result<Self, Failure> {
         let mut faults = Faults::default();
         faults.filled("query", &query);
         if let Some(path) = &path {
@@ -168,7 +162,10 @@ mod tests {
             (Ok(given), Ok(parsed)) => assert_eq!(given, parsed, "{arguments}"),
             (Err(given), Err(parsed)) => {
                 assert_eq!(given.class, parsed.class, "{arguments}");
-                assert!(parsed.message.starts_with(&given.message), "{given} / {parsed}");
+                assert!(
+                    parsed.message.starts_with(&given.message),
+                    "{given} / {parsed}"
+                );
             }
             (given, parsed) => panic!("{arguments}: {given:?} / {parsed:?}"),
         }

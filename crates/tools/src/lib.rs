@@ -41,7 +41,7 @@ pub use call::{
 pub use faults::Faults;
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
-pub use list::{DirEntry, EntryKind, list};
+pub use list::{DirEntry, EntryKind, as_text as listing, list};
 pub use open_files::raise_limit;
 pub use paths::Place;
 pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};

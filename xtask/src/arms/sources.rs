@@ -20,12 +20,14 @@ pub(crate) const CATALOGUE: &str = "catalogue.sha256";
 
 /// Files and folders, from the workspace's root, that the ECMAScript guest is made of. What makes
 /// it counts too: another way to build it is another guest.
-pub(crate) const ECMASCRIPT: [&str; 6] = [
+pub(crate) const ECMASCRIPT: [&str; 8] = [
     "wit",
+    "sdks/ecmascript/compiler",
     "sdks/ecmascript/engine",
     "sdks/ecmascript/guest",
     "sdks/ecmascript/sdk",
     "xtask/src/arms/ecmascript.rs",
+    "xtask/src/arms/ecmascript_sdk.rs",
     "xtask/src/arms/tables.rs",
 ];
 

@@ -461,7 +461,7 @@ prop_compose! {
         rows in prop::collection::btree_set(0..OPERATIONS.len(), 0..53),
         review in any::<bool>(),
         leaves_state in any::<bool>(),
-        flags in any::<[bool; 6]>(),
+        flags in any::<[bool; 7]>(),
         strategy in prop::option::of((0..MemoryStrategy::ALL.len(), any::<bool>())),
     ) -> Offer {
         Offer {
@@ -482,6 +482,7 @@ prop_compose! {
                 children: flags[3],
                 implementers: flags[4],
                 driven: flags[5],
+                scripted: flags[6],
             },
         }
     }

@@ -11,7 +11,7 @@ use crate::catalogue::{
 };
 
 /// Its id.
-pub(crate) const FIXTURE: &str = "fixture";
+const FIXTURE: &str = "fixture";
 
 /// The module gg has no word for, and the operation filed under it.
 const FOREIGN: (&str, &str) = ("console", "shell.shell");
@@ -61,11 +61,15 @@ pub(crate) fn fixture() -> Catalogue {
         .find(|entry| entry.operation == "memories.read_memory")
         .cloned();
     if let Some(canonical) = canonical {
+        let hit = "fx::memories::DoSearchMemoriesAnswer";
+        if let Some(declared) = types.iter_mut().find(|declared| declared.fqn == hit) {
+            declared.functions = Some(vec![format!("{hit}::DoOpen")]);
+        }
         functions.push(Function {
             kind: FunctionKind::Method,
-            receiver: Some("fx::memories::DoSearchMemoriesAnswer".to_owned()),
+            receiver: Some(hit.to_owned()),
             name: "DoOpen".to_owned(),
-            fqn: "fx::memories::DoSearchMemoriesAnswer::DoOpen".to_owned(),
+            fqn: format!("{hit}::DoOpen"),
             brief: "Opens what was found.".to_owned(),
             signatures: vec![Signature {
                 text: "DoOpen() -> DoReadMemoryAnswer".to_owned(),

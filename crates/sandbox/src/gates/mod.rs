@@ -1,5 +1,8 @@
 //! What every arm is held to, one at a time, against gg's own table (05 §7). Tests only.
 
+mod capability;
+mod capability_tests;
 mod fixture;
+mod prose;
 
-pub(crate) use fixture::{FIXTURE, fixture};
+pub(crate) use fixture::fixture;

@@ -34,7 +34,7 @@ class ApiError(Exception):
 
     Attributes:
         code: Why it failed.
-        operation: Which call it was, as `read_file`.
+        operation: Which call it was, as `open_text`.
         message: What went wrong, as a sentence.
     """
 

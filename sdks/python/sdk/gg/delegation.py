@@ -65,7 +65,7 @@ class Subagent:
 
     @operation("delegation.send_message", alias=True)
     def send(self, message: str) -> None:
-        """Writes to the agent, unless it has ended; it cannot answer.
+        """Writes to it, unless it has ended; it cannot answer.
 
         Args:
             message: What to write.
@@ -78,7 +78,7 @@ class Subagent:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The agent declared its work done.
+    """The work was declared done.
 
     Attributes:
         summary: What came of it.
@@ -89,12 +89,12 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The agent approved what it reviewed."""
+    """What was reviewed was approved."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesRequested:
-    """The agent asked for changes to what it reviewed.
+    """Changes were asked for to what was reviewed.
 
     Attributes:
         items: One change each.
@@ -129,7 +129,7 @@ def spawn_subagent(agent: str, prompt: str) -> Subagent:
         prompt: Its whole task.
 
     Returns:
-        The agent.
+        What it is waited for by.
 
     Raises:
         ApiError: With `INVALID_ARGUMENT`, `LIMIT_EXCEEDED` or `REFUSED`.
@@ -163,7 +163,7 @@ def send_message(id: str, message: str) -> None:
     """Writes to an agent that has not ended; it cannot answer.
 
     Args:
-        id: The agent.
+        id: Whom.
         message: What to write.
 
     Raises:

@@ -1,5 +1,7 @@
 //! The frame of a program's calls: what the membrane asks and tells of the agent (04 §11).
 
+use std::sync::atomic::Ordering;
+
 use record::event::{ApiCall, ApiResult, Event};
 use sandbox::services::Frame;
 use tokio::time::Instant;
@@ -13,13 +15,14 @@ use crate::clock::millis;
 impl Serving {
     /// The id of the call made last: the submission's, and the call's place in it.
     fn call_id(&self) -> CallId {
-        format!("{}.{}", self.setting.submission, self.calls).into()
+        let calls = self.setting.counts.calls.load(Ordering::Relaxed);
+        format!("{}.{calls}", self.setting.submission).into()
     }
 }
 
 impl Frame for Serving {
     fn opened(&mut self, operation: &'static Operation) {
-        self.calls += 1;
+        self.setting.counts.calls.fetch_add(1, Ordering::Relaxed);
         self.opened_at = Instant::now();
         let event = Event::ApiCall(ApiCall {
             call_id: self.call_id(),
@@ -43,16 +46,18 @@ impl Frame for Serving {
         self.setting.shared.clock.spent()
     }
 
-    fn pending(&self, _: &'static Operation) -> Option<String> {
-        None
+    fn pending(&self, operation: &'static Operation) -> Option<String> {
+        let upkeep = &self.held.as_deref()?.upkeep;
+        let refusal = upkeep.refusal(operation.tool?)?;
+        Some(refusal.message)
     }
 
     fn documented(&self, operation: &'static Operation) -> bool {
         let held = self.held.as_deref();
-        held.is_some_and(|held| held.code.docs.documented(operation))
+        held.is_some_and(|held| held.code.docs.documented(self.setting.arm, operation))
     }
 
     fn spelling(&self, operation: &'static Operation) -> String {
-        operation.id.to_owned()
+        self.setting.arm.spelling(operation)
     }
 }

@@ -26,22 +26,27 @@ mod views;
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 
 use ::context::window::Window;
 use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
+use sandbox::arms::Arm;
 use sandbox::services::Call;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tools::{FilePolicy, Halt, Place};
 use vocab::failure::{Failure, FailureClass};
+use vocab::grant::Offer;
 use vocab::ids::CallId;
 use vocab::message::Image;
 
 use super::holdings;
+pub(super) use super::hooked::Broken;
+use super::hooked::Ran;
 use super::succession::Declared;
 use super::turns::Turns;
 use super::undone::Undone;
@@ -79,19 +84,11 @@ pub(super) struct CodeState {
     pub(super) broken: Option<Broken>,
 }
 
-/// What ends an agent in the midst of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// What gg itself could not do.
-    Defect(String),
-    /// What a hook did not judge.
-    Unjudged(String),
-}
-
 impl CodeState {
     /// Of a new agent.
     pub(super) fn of(profile: &Profile) -> Self {
         Self {
+            docs: docs::Docs::of(profile),
             library: programs::Library::of(profile),
             ..Self::default()
         }
@@ -139,8 +136,23 @@ pub(super) struct Setting {
     pub(super) files: FilePolicy,
     /// Raised once what its calls on files come to is wanted no more.
     pub(super) halt: Halt,
+    /// What the agent may call.
+    pub(super) offer: Arc<Offer>,
     /// The language of its programs.
-    pub(super) language: vocab::language::ProgramLanguage,
+    pub(super) arm: &'static dyn Arm,
+    /// Whether hooks stand around its writes.
+    pub(super) watches_writes: bool,
+    /// What its calls came to so far, for when its state is lost.
+    pub(super) counts: Arc<Counts>,
+}
+
+/// Calls of one submission, counted where they happen.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// All of them.
+    pub(super) calls: AtomicU64,
+    /// Those that were dispatched.
+    pub(super) dispatched: AtomicU64,
 }
 
 /// What a dispatched call came to.
@@ -170,26 +182,21 @@ pub(super) struct Serving {
     held: Option<Box<Held>>,
     crossings: mpsc::UnboundedSender<Crossing>,
     setting: Setting,
-    /// Calls made in the submission, programs before this one included.
-    calls: u64,
-    /// When the last of them was made.
+    /// When the last call was made.
     opened_at: Instant,
 }
 
 impl Serving {
-    /// The services of a program, and where its crossings come out. `calls` were made by programs
-    /// before it, in the same submission.
+    /// The services of a program, and where its crossings come out.
     pub(super) fn new(
         held: Box<Held>,
         setting: Setting,
-        calls: u64,
     ) -> (Self, mpsc::UnboundedReceiver<Crossing>) {
         let (crossings, receiver) = mpsc::unbounded_channel();
         let serving = Self {
             held: Some(held),
             crossings,
             setting,
-            calls,
             opened_at: Instant::now(),
         };
         (serving, receiver)
@@ -267,6 +274,10 @@ impl Serving {
         let Some(tool) = call.operation().tool else {
             return outcome.map(|carried| carried.value);
         };
+        self.setting
+            .counts
+            .dispatched
+            .fetch_add(1, Ordering::Relaxed);
         let mask = &self.setting.shared.mask;
         let (output, failure, images) = match &outcome {
             Ok(carried) => (
@@ -334,6 +345,15 @@ impl Turns {
         self.declared = declared;
         self.code = code;
     }
+}
+
+/// What a call between hooks came to. What ends the agent behind it is kept for the turn.
+pub(super) fn broke<T>(turns: &mut Turns, ran: Ran<T>) -> Result<T, Failure> {
+    let Ran { outcome, broken } = ran;
+    if broken.is_some() {
+        turns.code.broken = broken;
+    }
+    outcome
 }
 
 /// A call behind which nobody stands any more: the agent has ended, or died.

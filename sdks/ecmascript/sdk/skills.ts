@@ -1,16 +1,18 @@
 /**
  * Instructions written beforehand.
+ *
+ * @packageDocumentation
  */
 import { invoke, publish, text } from "sdk:wire";
 
 /**
  * Uses a skill.
  *
- * @param {string} name The skill.
- * @returns {string} Its text.
+ * @param name The skill.
+ * @returns Its text.
  * @throws {ApiError} `not-found`
  */
-export function readSkill(name) {
+export function readSkill(name: string): string {
   return invoke("skills.read_skill", text("skills.read_skill", "name", name));
 }
 

@@ -1,17 +1,37 @@
 /**
  * Commands.
+ *
+ * @packageDocumentation
  */
 import { invalid, invoke, optional, publish, text } from "sdk:wire";
 
 /**
+ * What a command came to.
+ */
+export interface ShellOutput {
+  /** Its exit code. */
+  exitCode: number;
+  /** What it printed, errors included. */
+  output: string;
+  /** Whether a part of that is missing. */
+  truncated: boolean;
+}
+
+/**
  * Runs a command with `sh -c` in the working directory.
  *
- * @param {string} command The command.
- * @param {{ timeoutSecs?: number }} [options] Seconds after which it is killed.
- * @returns {ShellOutput} `exitCode`, `output` and whether that is `truncated`.
+ * @param command The command.
+ * @param options For how long.
+ * @returns Its exit code and what it printed.
  * @throws {ApiError} `limit-exceeded` where it took too long, `invalid-argument`, `io-error`
  */
-export function shell(command, options) {
+export function shell(
+  command: string,
+  options?: {
+    /** Seconds after which it is killed. */
+    timeoutSecs?: number;
+  },
+): ShellOutput {
   const operation = "shell.shell";
   const { timeoutSecs } = optional(operation, options, "timeoutSecs");
   if (timeoutSecs !== undefined && typeof timeoutSecs !== "number") {

@@ -1,32 +1,36 @@
 /**
- * How the work is declared done. What is written after such a call still runs.
+ * How the work is declared done.
+ *
+ * What is written after such a call still runs.
+ *
+ * @packageDocumentation
  */
 import { invoke, list, publish, text } from "sdk:wire";
 
 /**
  * Declares the work done.
  *
- * @param {string} summary What came of it.
+ * @param summary What came of it.
  * @throws {ApiError} `invalid-argument`
  */
-export function finish(summary) {
+export function finish(summary: string): void {
   invoke("session.finish", text("session.finish", "summary", summary));
 }
 
 /**
  * Approves what was reviewed.
  */
-export function approve() {
+export function approve(): void {
   invoke("session.approve");
 }
 
 /**
  * Asks for changes to what was reviewed.
  *
- * @param {string[]} items One change each.
+ * @param items One change each.
  * @throws {ApiError} `invalid-argument`
  */
-export function requestChanges(items) {
+export function requestChanges(items: string[]): void {
   const operation = "session.request_changes";
   invoke(operation, list(operation, "items", items));
 }
