@@ -35,4 +35,12 @@ mod gates;
 #[cfg(test)]
 mod guests;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod hostile_memory;
+#[cfg(test)]
 mod javascript_tests;
+#[cfg(test)]
+mod python_tests;
+#[cfg(test)]
+mod trial;
