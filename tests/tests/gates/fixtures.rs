@@ -69,7 +69,8 @@ pub(crate) fn offer(role: EndingRole, everything: bool) -> Offer {
                 subagents: true,
                 children: true,
                 implementers: true,
-                driven: true,
+                driven: false,
+                scripted: false,
             }
         } else {
             Servicing::default()

@@ -36,7 +36,7 @@ const WITHHELD: [(&str, &[&str]); 14] = [
     ("memories", &["gg.memories", "emories", "memory list"]),
     ("skills", &["gg.skills", "skill", "Skill"]),
     ("compaction", &["gg.context", "summary", "nearly full"]),
-    ("freeing the window", &["evict", "archive"]),
+    ("freeing the window", &["free window", "evict", "archive"]),
     ("autoloading", &["have been shown to you"]),
     (
         "other agents",
@@ -44,7 +44,7 @@ const WITHHELD: [(&str, &[&str]); 14] = [
     ),
     ("copies", &["copy of yourself", "Copies"]),
     ("becoming another", &["become another"]),
-    ("the machine", &["state", "process"]),
+    ("the machine", &["your state", "the process"]),
     ("the library of programs", &["gg.programs", "are kept"]),
 ];
 
@@ -174,16 +174,7 @@ fn judge_text(
             }
         }
     }
-    let offer = fixtures::offer(EndingRole::Standard, everything);
-    for module in arms::names(arm.language()).modules() {
-        let granted = offer.operations().any(|row| row.module() == module.id);
-        if granted != text.contains(&format!("`{}`", module.path)) {
-            complaints.push(format!("`{}` is granted: {granted}", module.path));
-        }
-        if granted && !text.contains(&module.import) {
-            complaints.push(format!("lacks the line that imports `{}`", module.path));
-        }
-    }
+    complaints.extend(judge_modules(arm, everything, text));
     for (id, segment) in segments(source) {
         if text.contains(segment) != (id == arm.id()) {
             complaints.push(format!("the segment of {id} is or is not there"));
@@ -194,6 +185,39 @@ fn judge_text(
     } else {
         judge_nothing(text)
     });
+    complaints
+}
+
+/// A module is named where something of it is granted, by its path or by the line that imports it
+/// and nothing else.
+fn judge_modules(arm: &dyn Arm, everything: bool, text: &str) -> Vec<String> {
+    let offer = fixtures::offer(EndingRole::Standard, everything);
+    let modules = arms::names(arm.language()).modules();
+    let mut complaints = Vec::new();
+    for module in modules {
+        let granted = offer.operations().any(|row| row.module() == module.id);
+        let alone = modules
+            .iter()
+            .all(|other| other.id == module.id || other.import != module.import);
+        let path = format!("`{}`", module.path);
+        let import = format!("`{}`", module.import);
+        let named = text.contains(&path) || alone && text.contains(&import);
+        if granted != named {
+            complaints.push(format!("{path} is granted: {granted}"));
+        }
+        if granted && !text.contains(&import) {
+            complaints.push(format!("lacks the line that imports {path}"));
+        }
+        let documented = catalogue::of(arm.language()).ok();
+        if let Some(documented) = documented.and_then(|it| it.module(module.id))
+            && (&documented.path, &documented.import) != (&module.path, &module.import)
+        {
+            complaints.push(format!(
+                "{path} is documented as `{}`, by `{}`",
+                documented.path, documented.import
+            ));
+        }
+    }
     complaints
 }
 
@@ -276,7 +300,7 @@ fn damages() -> Vec<(&'static str, String, &'static str)> {
         ),
         without(
             "a heading with nothing under it",
-            "{{#each code.modules}}\n- `{{path}}`: `{{import}}`\n{{/each}}\n",
+            "{{#each code.modules}}\n- `{{import}}`\n{{/each}}\n",
             "is granted: true",
         ),
         instead(

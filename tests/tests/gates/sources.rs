@@ -32,19 +32,43 @@ fn pairs() -> BTreeSet<String> {
     pairs
 }
 
+/// The sources below a folder, but for those that are compiled for tests alone.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let exempt = EXEMPT.iter().any(|exempt| path.ends_with(exempt));
-        if path.is_dir() && !exempt && !path.ends_with("tests") {
-            sources(&path, found);
+    let paths: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !EXEMPT.iter().any(|exempt| path.ends_with(exempt)))
+        .collect();
+    let mut tests = BTreeSet::from(["tests".to_owned()]);
+    for path in paths
+        .iter()
+        .filter(|path| path.extension().is_some_and(|it| it == "rs"))
+    {
+        tests.extend(test_modules(&std::fs::read_to_string(path).unwrap()));
+    }
+    for path in paths {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        if stem.is_some_and(|stem| tests.contains(stem)) {
+            continue;
         }
-        let named = path.file_name().and_then(|name| name.to_str());
-        let named = named.unwrap_or_default();
-        if named.ends_with(".rs") && !named.ends_with("tests.rs") {
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
             found.push(path);
         }
     }
+}
+
+/// The modules a source declares for tests alone.
+fn test_modules(source: &str) -> impl Iterator<Item = String> {
+    let declared = source.split("#[cfg(test)]").skip(1);
+    declared.filter_map(|rest| {
+        let line = rest.trim_start().lines().next()?;
+        let name = line
+            .trim_start_matches("pub(crate) ")
+            .strip_prefix("mod ")?;
+        Some(name.strip_suffix(';')?.to_owned())
+    })
 }
 
 /// A source without its comments and without what follows the first test module.

@@ -167,6 +167,11 @@ pub struct MissingTool {
     pub install: &'static str,
 }
 
+/// An operation that a program of gg's own calls.
+fn own(id: &str) -> &'static Operation {
+    Operation::find(id).expect("the calls of gg's own programs are in the table; tests render each")
+}
+
 /// The arm of a language.
 pub fn of(language: ProgramLanguage) -> &'static dyn Arm {
     match language {

@@ -91,6 +91,9 @@ impl Turns {
                 self.tell_unrun(submissions.len() - place);
                 break;
             }
+            if self.code.session.cut_short {
+                break;
+            }
             let ran = self.run_submission(turn, submission, &mut said).await;
             match ran {
                 ControlFlow::Continue(ok) => succeeded.push(ok),

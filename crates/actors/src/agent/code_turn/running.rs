@@ -106,7 +106,9 @@ impl Turns {
             source,
             finished,
         } = chain;
+        let cut_short = self.code.session.cut_short;
         let error = match &ran {
+            Ok(None) if cut_short => Some("the run's time is spent".to_owned()),
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
             Err(Cut::Canceled | Cut::Done) => Some("the run was stopped".to_owned()),
@@ -135,7 +137,7 @@ impl Turns {
         let result = self.shown_since(shown, error.as_deref());
         self.upkeep
             .observe(SUBMIT_PROGRAM, &submission.source, &result);
-        let ok = failed.is_none();
+        let ok = failed.is_none() && !cut_short;
         said.failures.extend(failed);
         ControlFlow::Continue(ok)
     }
