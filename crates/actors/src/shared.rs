@@ -15,7 +15,7 @@ use record::mask::Mask;
 use tools::shell::Runner;
 use vocab::ids::ModelId;
 
-use crate::agent::Outfits;
+use crate::agent::{Openings, Outfits};
 use crate::clock::RunClock;
 use crate::hooks::Scripts;
 use crate::machine::Workers;
@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) scripts: Scripts,
     /// What code agents share.
     pub(crate) programs: Host,
+    /// The programs that they open on.
+    pub(crate) openings: Openings,
     /// Whoever may work in it.
     pub(crate) workers: Workers,
     warned_unpriced: AtomicBool,
@@ -81,6 +83,7 @@ impl Shared {
             mask,
             skills,
             programs,
+            openings: Openings::default(),
             outfits: Outfits::default(),
             scripts,
             workers,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use vocab::language::ProgramLanguage;
 
 use vocab::language::ProgramLanguage;
 
@@ -52,6 +53,12 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Print the JSON Schema of the launch document
     Schema,
+    /// Print everything gg can offer a model, as JSON: every tool, and every call of a program
+    ///
+    /// Tools stand in families, each with its definition as a run sends it, what offers it and the
+    /// other shapes a configuration gives it. Functions and types are those of one program
+    /// language's documentation.
+    Reference(ReferenceArgs),
     /// Write a launch document to start from
     ///
     /// One agent with every tool of this build. As written without options it runs at once, on a
@@ -318,6 +325,14 @@ pub(crate) struct FlowArgs {
     /// Of the diagram: messages shown
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) limit: usize,
+}
+
+/// `gg reference`.
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArgs {
+    /// The program language whose functions and types are printed
+    #[arg(long, value_name = "ID", default_value_t = ProgramLanguage::Typescript)]
+    pub(crate) language: ProgramLanguage,
 }
 
 /// What `gg flow` prints.

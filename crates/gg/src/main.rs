@@ -14,6 +14,7 @@ mod guests;
 mod human_log;
 mod output;
 mod page;
+mod reference;
 mod selfcheck;
 mod show;
 mod study;

@@ -13,6 +13,7 @@ pub mod arms;
 pub mod catalogue;
 pub mod components;
 pub mod contract;
+pub mod diagnostics;
 pub mod docs;
 pub mod engine;
 pub mod host;
@@ -34,4 +35,12 @@ mod gates;
 #[cfg(test)]
 mod guests;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod hostile_memory;
+#[cfg(test)]
 mod javascript_tests;
+#[cfg(test)]
+mod python_tests;
+#[cfg(test)]
+mod trial;

@@ -51,6 +51,8 @@ impl Surroundings {
             .env(DEADLINE, stated(budget).as_millis().to_string())
             .stderr(stderr)
             .inherit_network()
+            .allow_tcp(true)
+            .allow_udp(true)
             .allow_ip_name_lookup(true)
             .max_random_size(MAX_RANDOM_BYTES);
         if let Some(cwd) = self.cwd.to_str() {

@@ -9,7 +9,7 @@ use tests::run::Run;
 /// its failure, by a name, in one text view.
 const PRELUDE: &str = r#"
 import {
-  context, delegation, memories, programs, session, skills, tasks, views,
+  context, delegation, docs, files, memories, programs, session, skills, tasks, views,
 } from "gg";
 const out = {};
 const told = (value) => (value === undefined ? "ok" : value);

@@ -52,6 +52,9 @@ impl Turns {
         };
         let closed = match &mut self.upkeep.compaction {
             Some(compaction) if ending.is_some() => compaction.close_ending(),
+            Some(compaction) if self.surface.code.is_some() => {
+                compaction.close_programs((!calls.is_empty()).then(|| said.all_succeeded()))
+            }
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
@@ -76,8 +79,8 @@ impl Turns {
                     .as_ref()
                     .map_or(Ok(String::new()), |it| it.restatement(missing));
                 let again = self.rendered(turn, again)?;
-                self.notice(turn, again);
-                restated = true;
+                self.notice(turn, again)?;
+                restated = missing.is_error();
             }
             Close::Nothing if calls.is_empty() && !ends => return self.no_call(turn, size),
             Close::Nothing | Close::Restate(_) => {}
@@ -141,7 +144,7 @@ impl Turns {
         for call in repeated {
             let text = prompts::repetition_notice(&call.tool, call.count, call.again);
             let text = self.rendered(turn, text)?;
-            self.notice(turn, text);
+            self.notice(turn, text)?;
             error |= call.again;
         }
         ControlFlow::Continue(error)

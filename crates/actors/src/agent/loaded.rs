@@ -52,7 +52,7 @@ pub(super) struct Authored {
     pub(super) script: Option<Arc<str>>,
 }
 
-/// A half that its language refused, with the diagnostic.
+/// Code that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Rejected {
     /// The module.
@@ -61,6 +61,9 @@ pub(super) enum Rejected {
     /// The script.
     #[error("the script that runs on use does not compile, so it does not run:\n{0}")]
     Script(String),
+    /// It is written in the first of two languages, and programs in the second.
+    #[error("its code is written in {0}, and is of no use to programs in {1}")]
+    Foreign(&'static str, &'static str),
 }
 
 /// A script that is to run once the program has ended.

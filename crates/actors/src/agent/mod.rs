@@ -39,6 +39,7 @@ mod turns;
 mod undone;
 mod upkeep;
 mod window_calls;
+mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ use crate::stop::{StopCause, StopSwitch};
 use crate::succession::Arrival;
 use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
+pub(crate) use code_turn::Openings;
 pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
 pub(crate) use outfits::Outfits;

@@ -263,7 +263,7 @@ impl Turns {
         // Work is what gg carries out: a name it does not offer is answered and runs nothing.
         let runs = |call: &ToolCall| match self.surface.called(&call.name) {
             Called::Unavailable => false,
-            Called::Program => submission::read(&call.arguments).is_ok(),
+            Called::Program => submission::of(call).is_ok(),
             Called::Tool(_) | Called::Ending(_) => true,
         };
         let figure = if reply.calls.iter().any(runs) {
@@ -320,7 +320,7 @@ impl Turns {
         }
         let text = prompts::missing_call(self.surface.endings);
         let text = self.rendered(turn, text)?;
-        self.notice(turn, text);
+        self.notice(turn, text)?;
         self.close_error(turn, ErrorType::MissingCompletionNoCall, size)
     }
 
@@ -451,13 +451,14 @@ pub(super) fn estimate(reply: &Reply) -> u64 {
 
 fn size(reply: &Reply, accounted: Option<&Accounted>) -> ReplySize {
     let chars = |text: &str| text.chars().count() as u64;
+    // Of a program its text counts, not how JSON writes it.
+    let of_call = |call: &ToolCall| match submission::of(call) {
+        Ok(program) => chars(&program),
+        _ => chars(&call.arguments),
+    };
     ReplySize {
         chars: reply.text.as_deref().map_or(0, chars)
-            + reply
-                .calls
-                .iter()
-                .map(|call| chars(&call.arguments))
-                .sum::<u64>(),
+            + reply.calls.iter().map(of_call).sum::<u64>(),
         output_tokens: accounted
             .and_then(|it| it.tokens.completion())
             .unwrap_or_default(),

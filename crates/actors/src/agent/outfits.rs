@@ -49,7 +49,7 @@ pub(crate) struct Outfit {
     /// The tools of its profile that its modules service, `read_skill` in any case.
     pub(crate) offered: Vec<(ToolName, Definition)>,
     /// What its programs may call, where it answers with programs; `read_skill` in any case.
-    code: Option<Programs>,
+    pub(crate) code: Option<Programs>,
     role: EndingRole,
     sees: bool,
     /// Without skills to read, and with some.

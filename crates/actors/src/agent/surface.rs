@@ -181,6 +181,17 @@ impl Surface {
         }
     }
 
+    /// The call that waits for others, as the agent writes it, where it has it.
+    pub(crate) fn waits(&self) -> Option<String> {
+        match &self.code {
+            Some(programs) => programs.named("delegation.wait_for_subagents"),
+            None => self
+                .tools
+                .contains(&ToolName::WaitForSubagents)
+                .then(|| ToolName::WaitForSubagents.to_string()),
+        }
+    }
+
     /// What may answer a request.
     pub(crate) fn tool_choice(&self) -> ToolChoice {
         match self.code {

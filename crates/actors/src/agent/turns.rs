@@ -118,7 +118,8 @@ impl Turns {
         arrival: Option<Arrival>,
     ) -> Self {
         let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
-        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let programs = outfit.code.as_ref();
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered, programs);
         let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(

@@ -374,10 +374,11 @@ fn a_refused_document_still_gives_what_can_be_read() {
     );
     assert_eq!(
         document.check().loose.skill_dirs,
-        [(
-            "agent `worker`: capability `skills`: params.dir".to_owned(),
-            ".gg/skills".to_owned()
-        )]
+        [config::SkillDir {
+            locus: "agent `worker`: capability `skills`: params.dir".to_owned(),
+            dir: ".gg/skills".to_owned(),
+            language: None,
+        }]
     );
     // That of the worker is switched off.
     assert_eq!(

@@ -274,24 +274,22 @@ impl Compaction {
         }
     }
 
-    /// Judges a turn of programs, whose calls have all been answered: `None` where its reply
-    /// submitted no program, else for each dispatched call of theirs whether it succeeded. Not for
-    /// a turn that ended the agent.
-    pub fn close_programs(&mut self, calls: Option<&[bool]>) -> Close {
+    /// Judges a turn of programs: `None` where its reply submitted none, else whether they called
+    /// something and every call succeeded. Not for a turn that ended the agent.
+    pub fn close_programs(&mut self, succeeded: Option<bool>) -> Close {
         if let Some(call) = self.called.take() {
             return self.satisfied(Answer::Compact(call));
         }
         if !self.pending {
             return Close::Nothing;
         }
-        let Some(calls) = calls else {
-            return Close::Restate(Missing::Program);
-        };
-        let saved = !calls.is_empty() && calls.iter().all(|ok| *ok);
-        if self.policy.strategy == CompactionStrategy::MemoryCompaction && saved {
-            return self.satisfied(Answer::Memories);
+        match succeeded {
+            None => Close::Restate(Missing::Program),
+            Some(true) if self.policy.strategy == CompactionStrategy::MemoryCompaction => {
+                self.satisfied(Answer::Memories)
+            }
+            Some(_) => Close::Restate(Missing::Deed),
         }
-        Close::Restate(Missing::Deed)
     }
 
     /// Judges a turn that declared an ending: only a call of `compact` beside it is applied first

@@ -8,6 +8,7 @@ mod demo;
 mod flow;
 mod man;
 mod new;
+mod reference;
 mod run;
 mod schema;
 mod selfcheck;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Run(args) => run::run(args, credential),
         Command::Check(args) => check::run(&args),
         Command::Schema => schema::run(),
+        Command::Reference(args) => reference::run(&args),
         Command::New(args) => new::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Candidates(args) => candidates::run(&args, credential),

@@ -34,3 +34,11 @@ pub fn python() -> Result<&'static [u8], Missing> {
         needs: "python3, python3-venv",
     })
 }
+
+/// The declarations a TypeScript program is checked against; built with the guest.
+#[cfg(ecmascript_guest)]
+pub(super) const DECLARATIONS: Option<&str> =
+    Some(include_str!(env!("GG_TYPESCRIPT_DECLARATIONS")));
+/// None without the guest.
+#[cfg(not(ecmascript_guest))]
+pub(super) const DECLARATIONS: Option<&str> = None;

@@ -3,6 +3,9 @@
 //! Always true: a path, a name or a text enters a program as a JSON string, which is a literal of
 //! the language too.
 
+mod exports;
+mod mask;
+
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
@@ -52,7 +55,10 @@ impl Arm for Python {
         key: &str,
         _context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        Ok(Module::verbatim(source, key))
+        Ok(Module {
+            exports: exports::exports(source),
+            ..Module::verbatim(source, key)
+        })
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
@@ -167,4 +173,58 @@ fn pages(names: &[String]) -> String {
 
 fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_snake_case_of_ascii() {
+        for (authored, expected) in [
+            ("csv-tools", "csv_tools"),
+            ("CSV tools", "csv_tools"),
+            ("a--b", "a_b"),
+            ("-.-", "module"),
+            ("", "module"),
+            ("3d", "m3d"),
+            ("class", "class_module"),
+            ("gg", "gg_module"),
+        ] {
+            assert_eq!(Python.binding_name(authored), expected, "{authored}");
+        }
+    }
+
+    #[test]
+    fn a_path_cannot_leave_its_literal() {
+        let lines = Some(Lines {
+            offset: 2,
+            limit: 3,
+        });
+        assert_eq!(
+            Python.file_view_statement("a\"); evil(\"\n", lines),
+            "gg.views.open_file(\"a\\\"); evil(\\\"\\n\", offset=2, limit=3)"
+        );
+    }
+
+    #[test]
+    fn programs_import_only_what_they_call() {
+        assert_eq!(Python.bootstrap_program(&Opening::default()), "");
+        assert_eq!(Python.documentation_program(&[]), "");
+        let search = Operation::find("docs.search").unwrap();
+        insta::assert_snapshot!(Python.bootstrap_program(&Opening {
+            modules: &["files", "shell"],
+            functions: &[search],
+            texts: &[("workspace tree", "src/\n  \"a\"")],
+        }), @r#"
+        import gg
+
+        gg.docs.search(modules=["files", "shell"], limit=100)
+        for name in [
+            "gg.docs.search",
+        ]:
+            gg.views.open_docs_view(name)
+        gg.views.open_text("workspace tree", "src/\n  \"a\"")
+        "#);
+    }
 }

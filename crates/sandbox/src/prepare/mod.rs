@@ -3,10 +3,21 @@
 //! Always true: what was prepared is a function of its sources alone; what a language refused is told
 //! apart from what gg could not do, which is a defect and nothing a model reads.
 
+pub(crate) mod compile;
+pub(crate) mod daemon;
+pub(crate) mod shared;
+pub(crate) mod workspace;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
 use vocab::outcome::ErrorType;
 
 use crate::contract::CodeModule;
 use crate::locations::Locations;
+use compile::CompilerError;
+use daemon::DaemonError;
+use shared::Shared;
+use workspace::Workspace;
 
 /// A program as its guest runs it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,6 +127,60 @@ pub enum PrepareError {
     },
 }
 
-/// What preparations of one agent share. Clones are the same one.
+/// What preparations of one agent share: its tree, made when it is first needed and removed when the
+/// last clone is dropped. Clones are the same one.
 #[derive(Clone, Debug, Default)]
-pub struct PrepareContext {}
+pub struct PrepareContext(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    workspace: Option<Workspace>,
+    shared: Option<Arc<Shared>>,
+}
+
+impl PrepareContext {
+    /// Gives a preparation the agent's tree, reset but for what the arm keeps, and what all agents
+    /// share. One preparation at a time: another of the same agent waits.
+    pub(crate) fn preparation<T>(
+        &self,
+        kept: &[&str],
+        prepare: impl FnOnce(&mut Workspace, &Shared) -> Result<T, PrepareError>,
+    ) -> Result<T, PrepareError> {
+        // A preparation that panicked left files, which the reset removes.
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Held { workspace, shared } = &mut *held;
+        let shared = match shared {
+            Some(shared) => shared,
+            None => shared.insert(Shared::current()?),
+        };
+        let workspace = match workspace {
+            Some(workspace) => workspace,
+            None => workspace.insert(Workspace::create().map_err(unusable)?),
+        };
+        workspace.reset(kept).map_err(unusable)?;
+        prepare(workspace, shared)
+    }
+
+    /// How often a module was built for this agent.
+    pub fn module_builds(&self) -> usize {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.workspace.as_ref().map_or(0, Workspace::module_builds)
+    }
+}
+
+/// A tree that could not be used.
+pub(crate) fn unusable(error: std::io::Error) -> PrepareError {
+    PrepareError::Toolchain(format!("the compile workspace could not be used: {error}"))
+}
+
+impl From<CompilerError> for PrepareError {
+    fn from(error: CompilerError) -> Self {
+        Self::Toolchain(error.to_string())
+    }
+}
+
+impl From<DaemonError> for PrepareError {
+    fn from(error: DaemonError) -> Self {
+        Self::Toolchain(error.to_string())
+    }
+}

@@ -33,6 +33,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         attempt("taken", () => tasks.addTask({ id: "a", title: "again" }));
         attempt("blank", () => tasks.addTask({ id: "e f", title: " " }));
         attempt("section", () => tasks.addTask({ id: "e", title: "E", inScope: "x" }));
+        attempt("edges", () => tasks.addTask({ id: "e", title: "E", blockedBy: ["a"] }));
         attempt("blocked", () => tasks.setBlockedBy("b", ["a"]));
         attempt("circle", () => tasks.setBlockedBy("a", ["b"]));
         attempt("noBlocker", () => tasks.setBlockedBy("a", ["z"]));
@@ -65,6 +66,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         add,
         &["`id` is", "`title` is blank"],
     );
+    refused(&out, "edges", "invalid-argument", add, &["blockedBy"]);
     refused(&out, "section", "invalid-argument", add, &["`inScope`"]);
     refused(&out, "circle", "conflict", "set_blocked_by", &["circle"]);
     refused(&out, "noBlocker", "not-found", "set_blocked_by", &["`z`"]);
@@ -79,12 +81,15 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
     refused(&out, "noDone", "not-found", "complete_task", &["`z`"]);
     refused(&out, "noRemove", "not-found", "remove_task", &["`z`"]);
     assert_eq!(
-        blocks(&run, "# Your tasks"),
-        ["# Your tasks\n\n- [x] `a` (done) — First\n- [ ] `b` (pending) — Bee  [ready]"]
+        blocks(&run, "Tasks\n----\n# Your tasks"),
+        [
+            "Tasks\n----\n# Your tasks\n\n- [x] `a` (done) — First\n- [ ] `b` (pending) — Bee  [ready]"
+        ]
     );
     // One snapshot of each change, none of what was refused.
     assert_eq!(run.events("tasks_state").len(), 1 + 8);
-    assert_eq!(run.events("api_call").len(), 19);
+    // Each attempt, the view, and the ending.
+    assert_eq!(run.events("api_call").len(), 21);
     assert_eq!(run.summary()["tasksCompleted"], 2);
 }
 
@@ -115,7 +120,7 @@ fn a_task_with_sections_is_delimited_or_refused() {
     );
     assert_eq!(out["added"], json!({ "count": 1, "maxTasks": 0 }));
     assert_eq!(out["changed"], "ok");
-    assert!(blocks(&run, "# Your tasks")[0].contains("all else"));
+    assert!(blocks(&run, "Tasks\n----\n# Your tasks")[0].contains("all else"));
 }
 
 /// The operations of a strategy.
@@ -195,8 +200,8 @@ fn a_program_writes_its_scratchpad() {
         &["not available"],
     );
     assert_eq!(
-        blocks(&run, "# Your memories"),
-        ["# Your memories\n\n## `build` — how\n\njust"]
+        blocks(&run, "Memories\n----\n# Your memories"),
+        ["Memories\n----\n# Your memories\n\n## `build` — how\n\njust"]
     );
     assert_eq!(run.events("memory_revision").len(), 4);
 }
@@ -253,7 +258,7 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
         "search_memories",
         &["blank"],
     );
-    assert!(blocks(&run, "# Your memories").is_empty());
+    assert!(blocks(&run, "Memories\n----\n# Your memories").is_empty());
 }
 
 #[test]
@@ -286,8 +291,8 @@ fn an_index_stands_in_the_window_and_is_limited_by_itself() {
     refused(&out, "index", "limit-exceeded", create, &["30"]);
     refused(&out, "search", "unavailable", "search_memories", &[]);
     assert_eq!(
-        blocks(&run, "# Your memories"),
-        ["# Your memories\n\n- `build` — how"]
+        blocks(&run, "Memories\n----\n# Your memories"),
+        ["Memories\n----\n# Your memories\n\n- `build` — how"]
     );
 }
 

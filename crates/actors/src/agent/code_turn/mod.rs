@@ -10,6 +10,7 @@
 //! before it failed stands, but for its ending and what it hands over to.
 
 mod account;
+mod opening;
 mod outcome;
 mod running;
 pub(super) mod submission;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use context::prompts::{self, CodeNotice};
 use context::window::Retention;
 use record::event::LogLevel;
+use vocab::band::Band;
 use vocab::message::{Role, ToolCall};
 use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
 
@@ -28,6 +30,7 @@ use super::closing::Worked;
 use super::hooked::Broken;
 use super::turns::{ReplySize, Turns};
 use crate::stop::StopCause;
+pub(crate) use opening::Openings;
 use outcome::Failed;
 
 /// What a turn's programs leave to be said, behind all that its close does.
@@ -37,9 +40,18 @@ pub(super) struct Said {
     pub(super) notices: Vec<String>,
     /// Failures, in the order of their submissions.
     failures: Vec<Failed>,
+    /// Calls of tools that were made.
+    dispatched: u64,
+    /// Those of them that failed.
+    failed: u64,
 }
 
 impl Said {
+    /// Whether calls of tools were made, and every one succeeded.
+    pub(super) const fn all_succeeded(&self) -> bool {
+        self.dispatched > 0 && self.failed == 0
+    }
+
     /// The error of the turn.
     pub(super) fn error(&self) -> Option<ErrorType> {
         self.failures.first().map(|failed| failed.error)
@@ -77,6 +89,9 @@ impl Turns {
             }
             if self.code.session.ending.is_some() {
                 self.tell_unrun(submissions.len() - place);
+                break;
+            }
+            if self.code.session.cut_short {
                 break;
             }
             let ran = self.run_submission(turn, submission, &mut said).await;
@@ -123,7 +138,7 @@ impl Turns {
         if let Some(programs) = &self.surface.code {
             let text = prompts::no_program(&programs.language());
             let text = self.rendered(turn, text)?;
-            self.notice(turn, text);
+            self.put(turn, Band::System, Retention::Ephemeral, text);
         }
         self.close_error(turn, ErrorType::MissingCompletionNoProgram, size)
     }
@@ -131,7 +146,7 @@ impl Turns {
     /// Puts what a turn's programs left to be said at the window's end: notices first.
     pub(super) fn show_said(&mut self, turn: u32, said: &Said) {
         for notice in &said.notices {
-            self.notice(turn, notice.clone());
+            self.put(turn, Band::System, Retention::Ephemeral, notice.as_str());
         }
         for failed in &said.failures {
             let text: Arc<str> = failed.text.as_str().into();
@@ -156,7 +171,7 @@ impl Turns {
         let files = offered.any(|row| row.id == "views.open_file");
         let text = prompts::nothing_shown(&programs.language(), files);
         let text = self.rendered(turn, text)?;
-        self.notice(turn, text);
+        self.put(turn, Band::System, Retention::Ephemeral, text);
         ControlFlow::Continue(())
     }
 

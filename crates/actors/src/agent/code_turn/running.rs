@@ -8,8 +8,10 @@
 //! anything else is done with the agent, or the agent ends.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
@@ -104,7 +106,9 @@ impl Turns {
             source,
             finished,
         } = chain;
+        let cut_short = self.code.session.cut_short;
         let error = match &ran {
+            Ok(None) if cut_short => Some("the run's time is spent".to_owned()),
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
             Err(Cut::Canceled | Cut::Done) => Some("the run was stopped".to_owned()),
@@ -113,6 +117,8 @@ impl Turns {
             *account.compiled.get_or_insert_default() += took;
         }
         account.settle(&counts);
+        said.dispatched += account.dispatched;
+        said.failed += counts.failed.load(Ordering::Relaxed);
         self.tell_account(turn, submission, &account, error.as_deref(), finished);
         self.tell_chain();
         let failed = match ran {
@@ -131,7 +137,7 @@ impl Turns {
         let result = self.shown_since(shown, error.as_deref());
         self.upkeep
             .observe(SUBMIT_PROGRAM, &submission.source, &result);
-        let ok = failed.is_none();
+        let ok = failed.is_none() && !cut_short;
         said.failures.extend(failed);
         ControlFlow::Continue(ok)
     }
@@ -219,7 +225,14 @@ impl Turns {
         said: &mut Said,
     ) -> Result<(), Cut> {
         let programs = programs.for_script();
-        for Due { owner, program } in self.code.loaded.take_due() {
+        // A script may use what carries another; each runs once, so that two cannot chase each other.
+        let mut due = VecDeque::from(self.code.loaded.take_due());
+        let mut ran_of: Vec<Owner> = Vec::new();
+        while let Some(Due { owner, program }) = due.pop_front() {
+            if ran_of.contains(&owner) {
+                continue;
+            }
+            ran_of.push(owner.clone());
             let mut apart = Account::default();
             let ran = self
                 .run_prepared(turn, submission, &programs, program, counts, &mut apart)
@@ -231,16 +244,17 @@ impl Turns {
                 let notice = CodeNotice::OnUseFailed {
                     carrier,
                     name,
-                    reason: &failed.text,
+                    reason: reason(&failed.text),
                 };
                 self.add_notice(said, notice)?;
             }
+            due.extend(self.code.loaded.take_due());
         }
         Ok(())
     }
 
     /// Runs a program that is ready. `Ok` holds how it failed, where it did.
-    async fn run_prepared(
+    pub(super) async fn run_prepared(
         &mut self,
         turn: u32,
         submission: &Submission,
@@ -329,6 +343,8 @@ impl Turns {
             offer: Arc::clone(&programs.offer),
             arm: programs.arm,
             watches_writes: self.watches_writes(),
+            // Before the first turn there is only gg's own program.
+            quiet: turn == 0,
             counts: Arc::clone(counts),
         }
     }
@@ -525,6 +541,21 @@ struct Ended {
     guest_time: Duration,
 }
 
+/// The sentence of a failure that says what went wrong: runtimes say it first, or, under a line that
+/// announces frames, last.
+fn reason(text: &str) -> &str {
+    let body = text
+        .split_once("----\n")
+        .map_or(text, |(_, body)| body)
+        .trim();
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    if first.ends_with(':') {
+        rest.lines().last().unwrap_or(first).trim()
+    } else {
+        first
+    }
+}
+
 /// What carries code, and its name.
 fn carrier(owner: &Owner) -> (Carrier, &str) {
     match owner {
@@ -571,4 +602,23 @@ fn declined_text(why: Declined) -> String {
         Declined::TooMany => "as many as may had run",
     };
     format!("a program that was handed over to does not run: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_comes_down_to_the_line_that_says_what_went_wrong() {
+        for (text, line) in [
+            ("Runtime error\n----\nError: no\n  at x:1\n", "Error: no"),
+            (
+                "Runtime error\n----\nTraceback (most recent call last):\n  File \"p\"\nValueError: no\n",
+                "ValueError: no",
+            ),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(reason(text), line);
+        }
+    }
 }

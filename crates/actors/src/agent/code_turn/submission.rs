@@ -36,8 +36,17 @@ pub(in crate::agent) enum NoProgram {
     NotText(String),
 }
 
+/// The program that a call submits.
+pub(in crate::agent) fn of(call: &ToolCall) -> Result<Arc<str>, NoProgram> {
+    if call.name == SUBMIT_PROGRAM {
+        read(&call.arguments)
+    } else {
+        Err(NoProgram::Missing)
+    }
+}
+
 /// The program in the arguments of a call. Empty and `null` arguments have none (R42).
-pub(in crate::agent) fn read(arguments: &str) -> Result<Arc<str>, NoProgram> {
+fn read(arguments: &str) -> Result<Arc<str>, NoProgram> {
     let value = match serde_json::from_str(arguments) {
         Ok(Value::Object(mut members)) => members.shift_remove("program"),
         // What is no JSON was asked again, and comes nowhere near here.
@@ -77,12 +86,7 @@ impl Turns {
     ) -> ControlFlow<LoopEnd, Vec<Submission>> {
         let mut submissions = Vec::new();
         for call in calls {
-            let program = if call.name == SUBMIT_PROGRAM {
-                read(&call.arguments)
-            } else {
-                Err(NoProgram::Missing)
-            };
-            let receipt: Arc<str> = match program {
+            let receipt: Arc<str> = match of(call) {
                 Ok(source) => {
                     let id = match self.code.library.issue() {
                         Ok(id) => id,

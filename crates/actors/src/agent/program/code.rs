@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use ::context::modules::memories::MemoryCode;
 use ::context::modules::skills::{CodeHalf, Skill};
+use sandbox::arms::{self, Arm};
 use sandbox::prepare::PrepareError;
 use vocab::failure::{Failure, FailureClass};
 
@@ -107,6 +108,15 @@ impl Held {
     }
 }
 
+/// Why a memory's code is of no use to programs of another language; one accepts the code of another
+/// where their skills may be written in it.
+pub(super) fn unusable(arm: &dyn Arm, code: &MemoryCode) -> Option<Rejected> {
+    let written = arms::of(code.language?);
+    let first = written.module_extensions().first()?;
+    (!arm.module_extensions().contains(first))
+        .then(|| Rejected::Foreign(written.display_name(), arm.display_name()))
+}
+
 /// A text with what of its code cannot be used behind it.
 pub(super) fn with_rejected(text: &str, rejected: &[Rejected]) -> String {
     let mut parts: Vec<String> = Vec::new();
@@ -120,4 +130,30 @@ pub(super) fn with_rejected(text: &str, rejected: &[Rejected]) -> String {
 /// Why a write is refused whose code does not compile.
 pub(super) fn refused(rejected: &[Rejected]) -> Failure {
     Failure::invalid(with_rejected("", rejected))
+}
+
+#[cfg(test)]
+mod tests {
+    use vocab::language::ProgramLanguage::{Javascript, Python, Typescript};
+
+    use super::*;
+
+    #[test]
+    fn code_of_a_memory_is_of_use_to_languages_that_share_its_spelling() {
+        let some = Some("x".to_owned());
+        let of_use = |written, read| {
+            let code = MemoryCode::given(written, some.clone(), None);
+            unusable(arms::of(read), &code).is_none()
+        };
+        assert!(of_use(Javascript, Javascript));
+        assert!(of_use(Javascript, Typescript), "types are no must");
+        assert!(!of_use(Typescript, Javascript));
+        assert!(!of_use(Python, Typescript) && !of_use(Javascript, Python));
+        assert_eq!(unusable(arms::of(Python), &MemoryCode::default()), None);
+        let told = unusable(arms::of(Javascript), &MemoryCode::given(Python, some, None));
+        assert_eq!(
+            with_rejected("body", &[told.unwrap()]),
+            "body\n\nits code is written in Python, and is of no use to programs in JavaScript"
+        );
+    }
 }

@@ -9,8 +9,9 @@ use sandbox::services::{Call, Memories};
 use serde_json::Value;
 use vocab::failure::Failure;
 use vocab::knowledge::MemoryStrategy;
+use vocab::language::ProgramLanguage;
 
-use super::code::{refused, with_rejected};
+use super::code::{refused, unusable, with_rejected};
 use super::given::{Given, count};
 use super::{Carried, Serving, mismatched};
 use crate::agent::loaded::{Authored, Owner};
@@ -22,6 +23,7 @@ struct Note {
     body: String,
     code: Option<String>,
     on_use: Option<String>,
+    language: ProgramLanguage,
 }
 
 impl Note {
@@ -36,7 +38,7 @@ impl Note {
     }
 
     fn code(&self) -> MemoryCode {
-        MemoryCode::given(self.code.clone(), self.on_use.clone())
+        MemoryCode::given(self.language, self.code.clone(), self.on_use.clone())
     }
 
     fn created(self, strategy: MemoryStrategy) -> Result<MemoryCall, Failure> {
@@ -141,7 +143,13 @@ impl Serving {
             return Err(mismatched());
         };
         let (held, setting) = self.held()?;
-        let rejected = held.use_code(setting, owner, &Authored::of_memory(&code))?;
+        let rejected = match unusable(setting.arm, &code) {
+            Some(foreign) => {
+                held.drop_code(&owner);
+                vec![foreign]
+            }
+            None => held.use_code(setting, owner, &Authored::of_memory(&code))?,
+        };
         Ok(with_rejected(&body, &rejected))
     }
 }
@@ -162,6 +170,7 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
         let (name, code) = (note.name.clone(), Some(note.code()));
@@ -185,6 +194,7 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
         let (name, code) = (note.name.clone(), Some(note.code()));
@@ -208,6 +218,7 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
         let (name, code) = (note.name.clone(), Some(note.code()));

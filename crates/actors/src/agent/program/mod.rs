@@ -163,6 +163,9 @@ pub(super) struct Setting {
     pub(super) arm: &'static dyn Arm,
     /// Whether hooks stand around its writes.
     pub(super) watches_writes: bool,
+    /// Whether it is the program that the agent opens on: its calls leave no events, and the run's
+    /// clock does not concern it.
+    pub(super) quiet: bool,
     /// What its calls came to so far, for when its state is lost.
     pub(super) counts: Arc<Counts>,
 }
@@ -174,6 +177,8 @@ pub(super) struct Counts {
     pub(super) calls: AtomicU64,
     /// Those that were dispatched.
     pub(super) dispatched: AtomicU64,
+    /// Calls of tools that failed, those that were not dispatched too.
+    pub(super) failed: AtomicU64,
 }
 
 /// What a dispatched call came to.
