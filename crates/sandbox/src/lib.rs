@@ -36,3 +36,5 @@ mod gates;
 mod guests;
 #[cfg(test)]
 mod javascript_tests;
+#[cfg(test)]
+mod typescript_tests;
