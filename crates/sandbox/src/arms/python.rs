@@ -9,7 +9,7 @@ mod mask;
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening, guests};
+use super::{Arm, Lines, Missing, Opening, guests, own};
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
@@ -117,11 +117,11 @@ impl Arm for Python {
     }
 
     fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        let path = literal(path);
+        let (open, path) = (self.call(own("views.open_file")), literal(path));
         match lines {
-            None => format!("gg.views.open_file({path})"),
+            None => format!("{open}({path})"),
             Some(Lines { offset, limit }) => {
-                format!("gg.views.open_file({path}, offset={offset}, limit={limit})")
+                format!("{open}({path}, offset={offset}, limit={limit})")
             }
         }
     }
@@ -137,10 +137,8 @@ impl Arm for Python {
         let mut body = String::new();
         if !opening.modules.is_empty() {
             let modules: Vec<_> = opening.modules.iter().map(|name| literal(name)).collect();
-            let modules = modules.join(", ");
-            body.push_str(&format!(
-                "gg.docs.search(modules=[{modules}], limit={LISTED})\n"
-            ));
+            let (search, modules) = (self.call(own("docs.search")), modules.join(", "));
+            body.push_str(&format!("{search}(modules=[{modules}], limit={LISTED})\n"));
         }
         let names: Vec<_> = opening
             .functions
@@ -150,7 +148,8 @@ impl Arm for Python {
         body.push_str(&pages(&names));
         for (label, text) in opening.texts {
             let (label, text) = (literal(label), literal(text));
-            body.push_str(&format!("gg.views.open_text({label}, {text})\n"));
+            let open = self.call(own("views.open_text"));
+            body.push_str(&format!("{open}({label}, {text})\n"));
         }
         if body.is_empty() {
             return body;
@@ -168,10 +167,8 @@ fn pages(names: &[String]) -> String {
         .iter()
         .map(|name| format!("    {},\n", literal(name)))
         .collect();
-    format!(
-        "for name in [\n{}]:\n    gg.views.open_docs_view(name)\n",
-        names.concat()
-    )
+    let (open, names) = (Python.call(own("views.open_docs_view")), names.concat());
+    format!("for name in [\n{names}]:\n    {open}(name)\n")
 }
 
 fn literal(text: &str) -> String {

@@ -4,5 +4,6 @@ mod capability;
 mod capability_tests;
 mod fixture;
 mod prose;
+mod spelling;
 
 pub(crate) use fixture::fixture;
