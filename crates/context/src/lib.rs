@@ -5,6 +5,7 @@
 //! reads once: the agent's loop pushes what happened and takes what a request needs.
 
 pub mod autoload;
+pub mod calls;
 pub mod compaction;
 pub mod desk;
 pub mod library;

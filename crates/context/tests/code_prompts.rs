@@ -30,28 +30,38 @@ const LANGUAGES: [ProgramLanguage; 3] = [
     },
 ];
 
-const MODULES: [ModuleImport; 3] = [
-    module("docs", "gg.docs", "import { docs } from \"gg\";"),
-    module("views", "gg.views", "import { views } from \"gg\";"),
-    module("session", "gg.session", "import { session } from \"gg\";"),
-];
-
-const fn module(id: &'static str, path: &'static str, import: &'static str) -> ModuleImport {
-    ModuleImport { id, path, import }
+/// The modules of an arm that a test context grants something in.
+fn modules(language: ProgramLanguage, ids: &[&'static str]) -> Vec<ModuleImport> {
+    let of = |id: &'static str| match (language.id, id) {
+        ("python", "files") => ("gg.files", "import gg"),
+        ("python", "docs") => ("gg.docs", "import gg"),
+        ("python", "views") => ("gg.views", "import gg"),
+        ("python", _) => ("gg.session", "import gg"),
+        (_, "files") => ("gg.files", "import { files } from \"gg\";"),
+        (_, "docs") => ("gg.docs", "import { docs } from \"gg\";"),
+        (_, "views") => ("gg.views", "import { views } from \"gg\";"),
+        (_, _) => ("gg.session", "import { session } from \"gg\";"),
+    };
+    let import = |id: &&'static str| {
+        let (path, import) = of(id);
+        ModuleImport { id, path, import }
+    };
+    ids.iter().map(import).collect()
 }
 
-fn surface(language: ProgramLanguage) -> CodeSurface {
-    CodeSurface {
-        language,
-        modules: MODULES.to_vec(),
-        endings: vec!["session.finish"],
-        bounds: ProgramBounds::new(Duration::from_secs(30), 268_435_456),
-        library: None,
-    }
+fn surface(language: ProgramLanguage, granted: &[&'static str]) -> CodeSurface {
+    let finish = match language.id {
+        "python" => "gg.session.finish",
+        _ => "session.finish",
+    };
+    let bounds = ProgramBounds::new(Duration::from_secs(30), 268_435_456);
+    CodeSurface::new(language, modules(language, granted), vec![finish], bounds)
 }
+
+const ALWAYS: [&str; 3] = ["docs", "views", "session"];
 
 fn off(language: ProgramLanguage) -> SystemContext {
-    SystemContext::of_code(EndingRole::Standard, 200_000, surface(language))
+    SystemContext::of_code(EndingRole::Standard, 200_000, surface(language, &ALWAYS))
 }
 
 fn on(language: ProgramLanguage) -> SystemContext {
@@ -60,9 +70,7 @@ fn on(language: ProgramLanguage) -> SystemContext {
         name: name.to_owned(),
         description: description.to_owned(),
     };
-    let mut surface = surface(language);
-    let files = module("files", "gg.files", "import { files } from \"gg\";");
-    surface.modules.insert(0, files);
+    let mut surface = surface(language, &["files", "docs", "views", "session"]);
     surface.library = Some(ProgramLibrary { keep: Some(20) });
     SystemContext {
         read_file: Some(ReadFile {
@@ -157,14 +165,14 @@ fn system_prompt_of_each_arm_with_everything_off() {
 
 #[test]
 fn a_reviewer_is_told_how_it_ends() {
-    let mut surface = surface(LANGUAGES[2]);
-    surface.endings = vec!["session.approve", "session.request_changes"];
+    let mut surface = surface(LANGUAGES[2], &ALWAYS);
+    surface.endings = vec!["gg.session.approve", "gg.session.request_changes"];
     let context = SystemContext::of_code(EndingRole::Review, 8_000, surface);
     let text = render(&context);
     let line = text.lines().last().unwrap();
     assert_eq!(
         line,
-        "Your session ends only by `session.approve` or `session.request_changes`, in a program \
+        "Your session ends only by `gg.session.approve` or `gg.session.request_changes`, in a program \
          that does not fail. Judge the work as it stands in the files, not as it is described, \
          before you call one."
     );

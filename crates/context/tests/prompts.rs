@@ -135,21 +135,19 @@ fn system_prompt_of_a_reviewer() {
 
 /// The same agent, answering with programs.
 fn with_programs(context: SystemContext) -> SystemContext {
-    let code = CodeSurface {
-        language: ProgramLanguage {
-            id: "python",
-            name: "Python",
-            checker: None,
-        },
-        modules: vec![ModuleImport {
-            id: "docs",
-            path: "gg.docs",
-            import: "from gg import docs",
-        }],
-        endings: Vec::new(),
-        bounds: ProgramBounds::new(std::time::Duration::from_secs(1), 1),
-        library: Some(ProgramLibrary { keep: None }),
+    let language = ProgramLanguage {
+        id: "python",
+        name: "Python",
+        checker: None,
     };
+    let docs = ModuleImport {
+        id: "docs",
+        path: "gg.docs",
+        import: "import gg",
+    };
+    let bounds = ProgramBounds::new(std::time::Duration::from_secs(1), 1);
+    let mut code = CodeSurface::new(language, vec![docs], Vec::new(), bounds);
+    code.library = Some(ProgramLibrary { keep: None });
     SystemContext {
         code: Some(code),
         ..context

@@ -35,6 +35,14 @@ mod gates;
 #[cfg(test)]
 mod guests;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod hostile_memory;
+#[cfg(test)]
 mod javascript_tests;
+#[cfg(test)]
+mod python_tests;
+#[cfg(test)]
+mod trial;
 #[cfg(test)]
 mod typescript_tests;

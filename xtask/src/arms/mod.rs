@@ -14,7 +14,7 @@ mod tables;
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::setup;
 use crate::step::{root, target};
@@ -38,6 +38,36 @@ pub(crate) fn run() -> Result<()> {
     }
     make(&PYTHON)?;
     make(&PYTHON_CATALOGUE)
+}
+
+/// Reflects every catalogue that is missing or older than its sources, and writes all of them where
+/// a person reads them. Every documentation tool has to be there.
+pub(crate) fn signatures() -> Result<()> {
+    setup::check()?;
+    if !python::usable() {
+        bail!("the documentation of Python takes a Python 3.10 or later with `venv`");
+    }
+    let folder = target().join("gg-signatures");
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("{} cannot be made", folder.display()))?;
+    let ecmascript = ecmascript_catalogues::LANGUAGES.as_slice();
+    for (product, languages) in [
+        (&ECMASCRIPT_CATALOGUES, ecmascript),
+        (&PYTHON_CATALOGUE, &[python::LANGUAGE]),
+    ] {
+        make(product)?;
+        for language in languages {
+            let name = reflected::file_name(language);
+            let (from, to) = (
+                sources::built(&target(), product.arm).join(&name),
+                folder.join(&name),
+            );
+            std::fs::copy(&from, &to)
+                .with_context(|| format!("{} cannot be copied", from.display()))?;
+            println!("    {}", to.display());
+        }
+    }
+    Ok(())
 }
 
 /// Something that is built for an arm, and known by a digest of all it is made of.

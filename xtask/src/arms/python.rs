@@ -13,7 +13,7 @@ use super::reflected;
 use crate::step::{root, run};
 
 /// The name of the arm, and of its catalogue.
-const LANGUAGE: &str = "python";
+pub(super) const LANGUAGE: &str = "python";
 
 /// Whether this machine has a Python that can make what the arm needs.
 pub(crate) fn usable() -> bool {

@@ -246,7 +246,7 @@ impl Turns {
                 }
                 let text = prompts::ending_blocked(call, &block.text, dropped);
                 let text = self.rendered(turn, text)?;
-                self.notice(turn, text);
+                self.put(turn, Band::System, Retention::Ephemeral, text);
             }
         }
         ControlFlow::Continue(None)

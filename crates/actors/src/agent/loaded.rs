@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use sandbox::arms::{self, Arm};
 use sandbox::contract::CodeModule;
-use sandbox::prepare::{Export, Module, PrepareContext, PrepareError, Prepared};
+use sandbox::docs;
+use sandbox::prepare::{Module, PrepareContext, PrepareError, Prepared};
 use tokio::time::Instant;
 
 /// Whose code it is.
@@ -51,7 +52,7 @@ pub(super) struct Authored {
     pub(super) script: Option<Arc<str>>,
 }
 
-/// A half that its language refused, with the diagnostic.
+/// Code that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Rejected {
     /// The module.
@@ -60,6 +61,9 @@ pub(super) enum Rejected {
     /// The script.
     #[error("the script that runs on use does not compile, so it does not run:\n{0}")]
     Script(String),
+    /// It is written in the first of two languages, and programs in the second.
+    #[error("its code is written in {0}, and is of no use to programs in {1}")]
+    Foreign(&'static str, &'static str),
 }
 
 /// A script that is to run once the program has ended.
@@ -86,6 +90,8 @@ struct Entry {
     owner: Owner,
     key: String,
     module: Option<Module>,
+    /// The module as the documentation shows it.
+    documented: Option<docs::Loaded>,
     script: Option<Script>,
 }
 
@@ -167,10 +173,14 @@ impl Loaded {
                 }
             }
         };
+        let documented = module
+            .as_ref()
+            .map(|module| docs::Loaded::new(arm, module, owner.to_string()));
         Ok(Ready {
             entry: Entry {
                 owner,
                 key,
+                documented,
                 module,
                 script,
             },
@@ -187,8 +197,8 @@ impl Loaded {
     }
 
     /// Holds what was prepared, in the place of what its owner had, and has its script run once the
-    /// program has ended; once, however often the program uses it.
-    pub(super) fn hold(&mut self, ready: Ready) -> Placed<'_> {
+    /// program has ended; once, however often the program uses it. The key it is imported by.
+    pub(super) fn hold(&mut self, ready: Ready) -> String {
         self.discard(&ready);
         let Ready { entry, .. } = ready;
         if let Some(script) = &entry.script {
@@ -212,11 +222,7 @@ impl Loaded {
                 self.entries.len() - 1
             }
         };
-        let entry = &self.entries[place];
-        Placed {
-            key: &entry.key,
-            exports: entry.module.as_ref().map_or(&[], |module| &module.exports),
-        }
+        self.entries[place].key.clone()
     }
 
     /// Lets go of the code of an owner that is gone or carries none any more. Its key stays its own.
@@ -224,6 +230,7 @@ impl Loaded {
         self.due.retain(|due| due.owner != *owner);
         if let Some(entry) = self.entries.iter_mut().find(|entry| entry.owner == *owner) {
             entry.module = None;
+            entry.documented = None;
             entry.script = None;
         }
     }
@@ -237,12 +244,12 @@ impl Loaded {
         modules.map(|module| module.module.clone()).collect()
     }
 
-    /// The exports of every module, with its key.
-    pub(super) fn exports(&self) -> impl Iterator<Item = (&str, &[Export])> {
-        self.entries.iter().filter_map(|entry| {
-            let module = entry.module.as_ref()?;
-            Some((entry.key.as_str(), module.exports.as_slice()))
-        })
+    /// What the documentation shows of them.
+    pub(super) fn documented(&self) -> Vec<docs::Loaded> {
+        let entries = self.entries.iter();
+        entries
+            .filter_map(|entry| entry.documented.clone())
+            .collect()
     }
 
     /// Whose module is imported by a key.
@@ -262,15 +269,6 @@ impl Loaded {
     pub(super) fn take_compiling(&mut self) -> Option<Duration> {
         self.compiling.take()
     }
-}
-
-/// A module where it is held now.
-#[derive(Debug)]
-pub(super) struct Placed<'a> {
-    /// What programs import it by.
-    pub(super) key: &'a str,
-    /// What it exports; nothing where the owner has no module.
-    pub(super) exports: &'a [Export],
 }
 
 /// What was prepared; what its language refused is `None` and noted.

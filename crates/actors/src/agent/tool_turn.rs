@@ -23,6 +23,7 @@ use vocab::tools::ToolName;
 
 use super::LoopEnd;
 use super::closing::Worked;
+use super::code_turn::Said;
 use super::ending::{self, Ending};
 use super::records::{CommandOrigin, command_event, region};
 use super::surface::Called;
@@ -163,6 +164,7 @@ impl Turns {
             calls: &succeeded,
             ending,
             size,
+            said: Said::default(),
         };
         self.close_turn(turn, worked).await
     }
@@ -187,7 +189,7 @@ impl Turns {
 
     async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
-            Called::Unavailable => Answer::failed(Failure::new(
+            Called::Unavailable | Called::Program => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
                 format!("not offered; you have {}", self.surface.names().join(", ")),
             )),

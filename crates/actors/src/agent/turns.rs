@@ -118,7 +118,8 @@ impl Turns {
         arrival: Option<Arrival>,
     ) -> Self {
         let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
-        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let programs = outfit.code.as_ref();
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered, programs);
         let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
@@ -127,7 +128,12 @@ impl Turns {
             Shape::of(&spec.profile.model_id),
         );
         let code = CodeState::of(&spec.profile);
-        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
+        let upkeep = Upkeep::resolve(
+            &spec.profile,
+            &surface.tools,
+            surface.code.as_ref(),
+            spec.window_limit,
+        );
         Self {
             spec,
             shared,

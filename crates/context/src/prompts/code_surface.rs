@@ -14,7 +14,9 @@ pub struct CodeSurface {
     /// The language of its programs.
     pub language: ProgramLanguage,
     /// The modules in which it may call at least one function, in the order a model meets them.
-    pub modules: Vec<ModuleImport>,
+    modules: Vec<ModuleImport>,
+    /// The line that brings all of them into scope, where one does.
+    import: Option<&'static str>,
     /// The calls that end it, spelled as its programs write them, in offered order.
     #[serde(skip)]
     pub endings: Vec<&'static str>,
@@ -26,6 +28,25 @@ pub struct CodeSurface {
 }
 
 impl CodeSurface {
+    /// What an agent has of an arm; its programs are not kept.
+    pub fn new(
+        language: ProgramLanguage,
+        modules: Vec<ModuleImport>,
+        endings: Vec<&'static str>,
+        bounds: ProgramBounds,
+    ) -> Self {
+        let first = modules.first().map(|module| module.import);
+        let import = first.filter(|line| modules.iter().all(|module| module.import == *line));
+        Self {
+            language,
+            modules,
+            import,
+            endings,
+            bounds,
+            library: None,
+        }
+    }
+
     /// The path of a module, by gg's id; `None` where the agent may call nothing in it.
     pub fn path(&self, module: &str) -> Option<&'static str> {
         let found = self.modules.iter().find(|import| import.id == module);
@@ -129,17 +150,13 @@ mod tests {
             path: "gg.files",
             import: "from gg import files",
         };
-        let surface = CodeSurface {
-            language: ProgramLanguage {
-                id: "python",
-                name: "Python",
-                checker: None,
-            },
-            modules: vec![files],
-            endings: Vec::new(),
-            bounds: ProgramBounds::new(Duration::from_secs(1), 1),
-            library: None,
+        let language = ProgramLanguage {
+            id: "python",
+            name: "Python",
+            checker: None,
         };
+        let bounds = ProgramBounds::new(Duration::from_secs(1), 1);
+        let surface = CodeSurface::new(language, vec![files], Vec::new(), bounds);
         assert_eq!(surface.path("files"), Some("gg.files"));
         assert_eq!(surface.path("board"), None);
     }

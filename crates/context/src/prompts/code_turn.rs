@@ -320,10 +320,10 @@ pub fn not_submitted(why: NotSubmitted<'_>) -> Result<String, PromptError> {
 /// What a code agent has to do at a compaction of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CodeCompaction {
+pub struct CodeCompaction<'a> {
     /// The module that holds the function for it: that of the window for a summary, that of
     /// memories where these take its place.
-    pub module: &'static str,
+    pub module: &'a str,
     /// Whether memories take the place of a summary.
     pub memories: bool,
     /// Whether the summary may name files that are read again.
@@ -331,7 +331,7 @@ pub struct CodeCompaction {
 }
 
 /// The instruction of a compaction that a code agent does itself.
-pub fn code_compaction(compaction: CodeCompaction) -> Result<String, PromptError> {
+pub fn code_compaction(compaction: CodeCompaction<'_>) -> Result<String, PromptError> {
     COMPACTION.render(&compaction)
 }
 

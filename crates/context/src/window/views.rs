@@ -110,6 +110,21 @@ impl Window {
         })
     }
 
+    /// Makes views ordinary history, since what they are of is not the agent's any more; `foreign`
+    /// tells which. No byte of the window changes.
+    pub fn disown_views(&mut self, foreign: impl Fn(Band, &str) -> bool) {
+        let mut indexes: Vec<_> = self
+            .views
+            .iter()
+            .filter(|(key, _)| foreign(key.band, &key.selector))
+            .map(|(_, index)| *index)
+            .collect();
+        indexes.sort_unstable();
+        for index in indexes {
+            self.demote(index);
+        }
+    }
+
     /// Opens a view. A sent copy of the same selector stays where it is as history, without its
     /// picture: that alone changes what was sent, and `reworded` then makes the text that stays,
     /// with a line that points at the live copy. A copy that was not sent is replaced in place.

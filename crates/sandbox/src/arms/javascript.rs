@@ -65,7 +65,7 @@ impl Arm for Javascript {
     }
 
     fn module_path(&self, module: &str) -> String {
-        module.to_owned()
+        ecmascript::module_path(module)
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {

@@ -9,6 +9,7 @@
 mod ecmascript;
 mod guests;
 mod javascript;
+mod names;
 mod python;
 mod typescript;
 
@@ -19,6 +20,7 @@ use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
 pub use guests::{Missing, ecmascript, python as python_guest};
+pub use names::{ModuleName, Names, names};
 
 /// One language: what `sandbox` and whoever runs agents must know of it.
 ///
@@ -163,6 +165,11 @@ pub struct MissingTool {
     pub looked: Vec<String>,
     /// How to get it.
     pub install: &'static str,
+}
+
+/// An operation that a program of gg's own calls.
+fn own(id: &str) -> &'static Operation {
+    Operation::find(id).expect("the calls of gg's own programs are in the table; tests render each")
 }
 
 /// The arm of a language.

@@ -3,10 +3,13 @@
 //! Always true: a path, a name or a text enters a program as a JSON string, which is a literal of
 //! the language too.
 
+mod exports;
+mod mask;
+
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening, guests};
+use super::{Arm, Lines, Missing, Opening, guests, own};
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
@@ -52,7 +55,10 @@ impl Arm for Python {
         key: &str,
         _context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        Ok(Module::verbatim(source, key))
+        Ok(Module {
+            exports: exports::exports(source),
+            ..Module::verbatim(source, key)
+        })
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
@@ -111,11 +117,11 @@ impl Arm for Python {
     }
 
     fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        let path = literal(path);
+        let (open, path) = (self.call(own("views.open_file")), literal(path));
         match lines {
-            None => format!("gg.views.open_file({path})"),
+            None => format!("{open}({path})"),
             Some(Lines { offset, limit }) => {
-                format!("gg.views.open_file({path}, offset={offset}, limit={limit})")
+                format!("{open}({path}, offset={offset}, limit={limit})")
             }
         }
     }
@@ -131,10 +137,8 @@ impl Arm for Python {
         let mut body = String::new();
         if !opening.modules.is_empty() {
             let modules: Vec<_> = opening.modules.iter().map(|name| literal(name)).collect();
-            let modules = modules.join(", ");
-            body.push_str(&format!(
-                "gg.docs.search(modules=[{modules}], limit={LISTED})\n"
-            ));
+            let (search, modules) = (self.call(own("docs.search")), modules.join(", "));
+            body.push_str(&format!("{search}(modules=[{modules}], limit={LISTED})\n"));
         }
         let names: Vec<_> = opening
             .functions
@@ -144,7 +148,8 @@ impl Arm for Python {
         body.push_str(&pages(&names));
         for (label, text) in opening.texts {
             let (label, text) = (literal(label), literal(text));
-            body.push_str(&format!("gg.views.open_text({label}, {text})\n"));
+            let open = self.call(own("views.open_text"));
+            body.push_str(&format!("{open}({label}, {text})\n"));
         }
         if body.is_empty() {
             return body;
@@ -162,12 +167,64 @@ fn pages(names: &[String]) -> String {
         .iter()
         .map(|name| format!("    {},\n", literal(name)))
         .collect();
-    format!(
-        "for name in [\n{}]:\n    gg.views.open_docs_view(name)\n",
-        names.concat()
-    )
+    let (open, names) = (Python.call(own("views.open_docs_view")), names.concat());
+    format!("for name in [\n{names}]:\n    {open}(name)\n")
 }
 
 fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_snake_case_of_ascii() {
+        for (authored, expected) in [
+            ("csv-tools", "csv_tools"),
+            ("CSV tools", "csv_tools"),
+            ("a--b", "a_b"),
+            ("-.-", "module"),
+            ("", "module"),
+            ("3d", "m3d"),
+            ("class", "class_module"),
+            ("gg", "gg_module"),
+        ] {
+            assert_eq!(Python.binding_name(authored), expected, "{authored}");
+        }
+    }
+
+    #[test]
+    fn a_path_cannot_leave_its_literal() {
+        let lines = Some(Lines {
+            offset: 2,
+            limit: 3,
+        });
+        assert_eq!(
+            Python.file_view_statement("a\"); evil(\"\n", lines),
+            "gg.views.open_file(\"a\\\"); evil(\\\"\\n\", offset=2, limit=3)"
+        );
+    }
+
+    #[test]
+    fn programs_import_only_what_they_call() {
+        assert_eq!(Python.bootstrap_program(&Opening::default()), "");
+        assert_eq!(Python.documentation_program(&[]), "");
+        let search = Operation::find("docs.search").unwrap();
+        insta::assert_snapshot!(Python.bootstrap_program(&Opening {
+            modules: &["files", "shell"],
+            functions: &[search],
+            texts: &[("workspace tree", "src/\n  \"a\"")],
+        }), @r#"
+        import gg
+
+        gg.docs.search(modules=["files", "shell"], limit=100)
+        for name in [
+            "gg.docs.search",
+        ]:
+            gg.views.open_docs_view(name)
+        gg.views.open_text("workspace tree", "src/\n  \"a\"")
+        "#);
+    }
 }

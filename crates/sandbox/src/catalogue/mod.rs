@@ -6,6 +6,8 @@
 
 mod faults;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
 

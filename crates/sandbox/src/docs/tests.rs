@@ -7,9 +7,11 @@ use vocab::capability::CapabilityId;
 use vocab::failure::FailureClass;
 use vocab::grant::{Grant, HeldMemories, Offer, Servicing};
 use vocab::knowledge::MemoryStrategy;
+use vocab::language::ProgramLanguage;
 use vocab::operations::EndingRole;
 
 use super::*;
+use crate::catalogue;
 use crate::contract::DocHit;
 use crate::fakes::{everything, nothing};
 use crate::gates::fixture;
@@ -498,10 +500,13 @@ proptest! {
         query in prop::option::of("(do|read|file|answer|e|sum|what) ?(file|memory|a)?"),
         module in prop::option::of(0..13_usize),
         kind in prop::option::of(0..3_usize),
+        arm in 0..=ProgramLanguage::ALL.len(),
     ) {
-        let catalogue = fixture();
+        let fixture = fixture();
+        let language = ProgramLanguage::ALL.get(arm);
+        let catalogue = language.map_or(&fixture, |language| catalogue::of(*language).unwrap());
         let loaded = if code { loaded() } else { Vec::new() };
-        let docs = Documentation::new(&catalogue, &offer, &loaded);
+        let docs = Documentation::new(catalogue, &offer, &loaded);
         let query = Query {
             query,
             modules: module.map(|at| catalogue.modules[at].id.clone()).into_iter().collect(),
@@ -537,9 +542,14 @@ proptest! {
     }
 
     #[test]
-    fn all_that_is_offered_is_found_and_opens_by_its_full_name(offer in offers()) {
-        let catalogue = fixture();
-        let docs = Documentation::new(&catalogue, &offer, &[]);
+    fn all_that_is_offered_is_found_and_opens_by_its_full_name(
+        offer in offers(),
+        arm in 0..=ProgramLanguage::ALL.len(),
+    ) {
+        let fixture = fixture();
+        let language = ProgramLanguage::ALL.get(arm);
+        let catalogue = language.map_or(&fixture, |language| catalogue::of(*language).unwrap());
+        let docs = Documentation::new(catalogue, &offer, &[]);
         for row in OPERATIONS {
             for entry in catalogue.bindings(row.id) {
                 let found = docs.entries().iter().any(|one| one.key() == entry.fqn);

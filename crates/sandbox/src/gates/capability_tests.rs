@@ -8,6 +8,7 @@ use vocab::operations::{Binding, EndingRole, Excuse, OPERATIONS, Operation};
 
 use super::capability::{Notation, complaints, gating};
 use super::fixture;
+use crate::arms;
 use crate::catalogue::{self, Catalogue, Function, FunctionKind};
 
 const NAMED: Notation = Notation {
@@ -50,12 +51,30 @@ fn the_language_that_is_none_passes_and_is_spelled_its_own_way() {
 #[test]
 fn every_arm_passes() {
     for language in ProgramLanguage::ALL {
-        // An arm this checkout reflects no catalogue of yet has nothing to be judged.
-        let Ok(catalogue) = catalogue::of(*language) else {
-            continue;
-        };
+        let catalogue = catalogue::of(*language).unwrap();
         let found = complaints(OPERATIONS, catalogue, NAMED);
         assert!(found.is_empty(), "{language}:\n{}", found.join("\n"));
+    }
+}
+
+/// What an arm says of itself, for the programs and prompts of gg's own, is what its catalogue says.
+#[test]
+fn an_arm_spells_as_its_catalogue_does() {
+    for arm in arms::all() {
+        let catalogue = catalogue::of(arm.language()).unwrap();
+        for row in OPERATIONS {
+            assert_eq!(arm.spelling(row), catalogue.spelling(row.id));
+            // What is called behind the line that imports is the end of the full name.
+            assert!(arm.spelling(row).ends_with(&arm.call(row)), "{}", row.id);
+        }
+        for module in &catalogue.modules {
+            assert_eq!(arm.module_import(&module.id), module.import);
+            assert!(
+                module.path.ends_with(&arm.module_path(&module.id)),
+                "{}",
+                module.path
+            );
+        }
     }
 }
 

@@ -8,5 +8,6 @@ mod isolation;
 mod modules;
 mod prose;
 mod source;
+mod spelling;
 
 pub(crate) use fixture::fixture;

@@ -10,9 +10,9 @@ import gg
 import wit_world
 from gg import _wire
 
-from . import library, modules, output, program
+from . import lazily, library, modules, output, program
 
-__all__ = ["WitWorld", "gg", "library"]
+__all__ = ["WitWorld", "gg", "lazily", "library"]
 
 
 class WitWorld(wit_world.WitWorld):

@@ -28,6 +28,11 @@ _BUILT_IN = (*_OWN, os.path.dirname(os.__file__) + "/", "/bundled/")
 """Where code was loaded from that has no file when a program runs."""
 
 
+for _module in [gg, *(it for name, it in sys.modules.items() if name.startswith("gg."))]:
+    # What messages say of a module is where its users would look for it.
+    _module.__spec__.origin = _module.__file__ = f"{_module.__name__.replace('.', '/')}.py"
+
+
 def remember(file: str, source: str) -> None:
     """Lets tracebacks quote a source that is in no file."""
     lines = source.splitlines(keepends=True)

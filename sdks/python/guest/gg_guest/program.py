@@ -20,7 +20,6 @@ _set_recursion_limit = sys.setrecursionlimit
 
 def settle() -> None:
     """Makes the interpreter what a program finds."""
-    sys.argv = [FILE]
     # Nothing is loaded from the machine that a program did not ask for.
     sys.path.clear()
     sys.path_importer_cache.clear()
@@ -37,6 +36,7 @@ def run(source: str, offered: list) -> None:
     """Runs a program; a failure it does not catch is told, and nothing else comes of it."""
     modules.offer(offered)
     failures.remember(FILE, source)
+    sys.argv = [FILE]
     random.seed()
     if where := os.environ.get("PWD"):
         try:
@@ -52,7 +52,8 @@ def run(source: str, offered: list) -> None:
     except SystemExit as leave:
         _leave(leave.code)
     except BaseException as error:
-        failures.report(error)
+        # The frame that runs a program is no part of what the program did.
+        failures.report(error.with_traceback(error.__traceback__.tb_next))
     _end()
 
 

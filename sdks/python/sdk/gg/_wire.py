@@ -25,6 +25,9 @@ BOUND: list[str] = []
 
 _MAX_COUNT = 0xFFFF_FFFF
 
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
+"""What stands for half a surrogate pair."""
+
 
 class _Refused(Exception):
     """An argument that does not fit; the mark of the function makes it a failed call."""
@@ -113,14 +116,12 @@ def text(name: str, value: Any) -> str:
 
 def clean(value: str) -> str:
     """A text without halves of surrogate pairs, which no UTF-8 has a place for."""
-    if value.isascii():
-        return str.__str__(value)
-    try:
-        # A text of more than a call carries is refused by its length, not copied here first.
-        if len(value) <= MAX_CALL_BYTES:
+    # A text of more than a call carries is refused by its length, not copied here first.
+    if not value.isascii() and len(value) <= MAX_CALL_BYTES:
+        try:
             value.encode()
-    except UnicodeEncodeError:
-        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        except UnicodeEncodeError:
+            return value.translate(_HALVES)
     return str.__str__(value)
 
 

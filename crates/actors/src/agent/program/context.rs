@@ -95,6 +95,12 @@ impl Context for Serving {
             .with("files", files.clone());
         self.local(call, &arguments.json(), |held, setting| {
             let call = CompactCall::given(summary, files)?;
+            let compaction = held.upkeep.compaction.as_ref();
+            if !call.files.is_empty() && compaction.is_some_and(|it| !it.takes_files()) {
+                return Err(Failure::invalid(
+                    "`files` are not read again under this compaction; leave them out",
+                ));
+            }
             let told = managed::compacting_text(&call);
             held.window_calls(setting).compact(call, SERVED)?;
             Ok(Carried::new((), told))

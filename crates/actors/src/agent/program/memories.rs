@@ -9,9 +9,12 @@ use sandbox::services::{Call, Memories};
 use serde_json::Value;
 use vocab::failure::Failure;
 use vocab::knowledge::MemoryStrategy;
+use vocab::language::ProgramLanguage;
 
+use super::code::{refused, unusable, with_rejected};
 use super::given::{Given, count};
 use super::{Carried, Serving, mismatched};
+use crate::agent::loaded::{Authored, Owner};
 
 /// What a program gives of a memory to write.
 struct Note {
@@ -20,6 +23,7 @@ struct Note {
     body: String,
     code: Option<String>,
     on_use: Option<String>,
+    language: ProgramLanguage,
 }
 
 impl Note {
@@ -33,43 +37,120 @@ impl Note {
             .json()
     }
 
+    fn code(&self) -> MemoryCode {
+        MemoryCode::given(self.language, self.code.clone(), self.on_use.clone())
+    }
+
     fn created(self, strategy: MemoryStrategy) -> Result<MemoryCall, Failure> {
-        let code = MemoryCode::given(self.code, self.on_use);
+        let code = self.code();
         MemoryCall::create(self.name, self.description, self.body, code, strategy)
     }
 
     fn replaced(self, strategy: MemoryStrategy) -> Result<MemoryCall, Failure> {
-        let code = MemoryCode::given(self.code, self.on_use);
+        let code = self.code();
         MemoryCall::replace(self.name, self.description, self.body, code, strategy)
     }
 }
 
 impl Serving {
+    /// Asks the store, and keeps no entry of it yet.
+    fn ask_memories(
+        &mut self,
+        make: impl FnOnce(MemoryStrategy) -> Result<MemoryCall, Failure> + Send + 'static,
+    ) -> Result<MemoryAnswer, Failure> {
+        self.cross(async move |turns| {
+            let call = make(turns.held.memory_strategy()?)?;
+            let answer = turns.call_memories(call).await;
+            answer.map_err(|undone| turns.code.undone(undone))
+        })
+    }
+
     fn memory_call(
         &mut self,
         call: &Call,
         arguments: &Value,
         make: impl FnOnce(MemoryStrategy) -> Result<MemoryCall, Failure> + Send + 'static,
     ) -> Result<MemoryAnswer, Failure> {
-        self.across(call, arguments, async move |turns, _| {
-            let call = make(turns.held.memory_strategy()?)?;
-            let answer = turns.call_memories(call).await;
-            let answer = answer.map_err(|undone| turns.code.undone(undone))?;
+        let answer = self.ask_memories(make);
+        let carried = answer.map(|answer| {
             let text = answer.as_text();
-            Ok(Carried::new(answer, text))
-        })
+            Carried::new(answer, text)
+        });
+        self.record(call, arguments, carried)
     }
 
+    /// Changes a memory. `code` is what it carries from then on, where the call says so: of
+    /// memories that stand in the window it is loaded with the write, and has to compile (02 §9.6).
     fn memory_write(
         &mut self,
         call: &Call,
         arguments: &Value,
+        name: &str,
+        code: Option<MemoryCode>,
         make: impl FnOnce(MemoryStrategy) -> Result<MemoryCall, Failure> + Send + 'static,
     ) -> Result<wit::MemoryUsage, Failure> {
-        match self.memory_call(call, arguments, make)? {
-            MemoryAnswer::Written(Written { usage, .. }) => Ok(usage_of(&usage)),
-            MemoryAnswer::Body { .. } | MemoryAnswer::Hits(_) => Err(mismatched()),
+        let carried = self.coded_write(name, code, make).map(|written| {
+            let usage = usage_of(&written.usage);
+            Carried::new(usage, MemoryAnswer::Written(written).as_text())
+        });
+        self.record(call, arguments, carried)
+    }
+
+    fn coded_write(
+        &mut self,
+        name: &str,
+        code: Option<MemoryCode>,
+        make: impl FnOnce(MemoryStrategy) -> Result<MemoryCall, Failure> + Send + 'static,
+    ) -> Result<Written, Failure> {
+        let owner = Owner::Memory(name.into());
+        let (held, setting) = self.held()?;
+        let loads = held.modules.memory_strategy()? == MemoryStrategy::Scratchpad;
+        let mut ready = None;
+        if let Some(code) = code.as_ref().filter(|code| loads && !code.is_empty()) {
+            code.admit().map_err(Failure::from)?;
+            let made = held.prepare_code(setting, owner.clone(), &Authored::of_memory(code))?;
+            if !made.rejected.is_empty() {
+                held.code.loaded.discard(&made);
+                return Err(refused(&made.rejected));
+            }
+            ready = Some(made);
         }
+        let written = match self.ask_memories(make) {
+            Ok(MemoryAnswer::Written(written)) => Ok(written),
+            Ok(MemoryAnswer::Body { .. } | MemoryAnswer::Hits(_)) => Err(mismatched()),
+            Err(failure) => Err(failure),
+        };
+        let (held, setting) = self.held()?;
+        match (&written, ready) {
+            (Ok(_), Some(ready)) => {
+                held.hold_code(setting, ready)?;
+            }
+            (Err(_), Some(ready)) => held.code.loaded.discard(&ready),
+            // It carries none any more, or is gone.
+            (Ok(written), None) if written.revision.code.is_empty() => {
+                held.drop_code(&owner);
+            }
+            (Ok(_) | Err(_), None) => {}
+        }
+        written
+    }
+
+    /// A memory's text, its code loaded: what of that cannot be used stands behind the text.
+    fn coded_read(&mut self, name: String) -> Result<String, Failure> {
+        let owner = Owner::Memory(name.as_str().into());
+        let answer = self.ask_memories(|_| MemoryCall::read(name))?;
+        let MemoryAnswer::Body { body, code } = answer else {
+            return Err(mismatched());
+        };
+        let (held, setting) = self.held()?;
+        let rejected = match unusable(setting.arm, &code) {
+            Some(foreign) => {
+                held.drop_code(&owner);
+                vec![foreign]
+            }
+            None => held.use_code(setting, owner, &Authored::of_memory(&code))?,
+        };
+        Ok(with_rejected(&body, &rejected))
     }
 }
 
@@ -89,9 +170,13 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
-        self.memory_write(call, &arguments, |strategy| note.created(strategy))
+        let (name, code) = (note.name.clone(), Some(note.code()));
+        self.memory_write(call, &arguments, &name, code, |strategy| {
+            note.created(strategy)
+        })
     }
 
     fn update_memory(
@@ -109,9 +194,13 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
-        self.memory_write(call, &arguments, |strategy| note.replaced(strategy))
+        let (name, code) = (note.name.clone(), Some(note.code()));
+        self.memory_write(call, &arguments, &name, code, |strategy| {
+            note.replaced(strategy)
+        })
     }
 
     fn create_memory(
@@ -129,9 +218,13 @@ impl Memories for Serving {
             body,
             code,
             on_use,
+            language: self.setting.arm.language(),
         };
         let arguments = note.arguments();
-        self.memory_write(call, &arguments, |strategy| note.created(strategy))
+        let (name, code) = (note.name.clone(), Some(note.code()));
+        self.memory_write(call, &arguments, &name, code, |strategy| {
+            note.created(strategy)
+        })
     }
 
     fn edit_memory(
@@ -145,22 +238,25 @@ impl Memories for Serving {
             .with("name", name.as_str())
             .with("oldString", old_string.as_str())
             .with("newString", new_string.as_str());
-        self.memory_write(call, &arguments.json(), |_| {
+        let edited = name.clone();
+        self.memory_write(call, &arguments.json(), &edited, None, |_| {
             MemoryCall::edit(name, old_string, new_string)
         })
     }
 
     fn delete_memory(&mut self, call: &Call, name: String) -> Result<wit::MemoryUsage, Failure> {
         let arguments = Given::default().with("name", name.as_str());
-        self.memory_write(call, &arguments.json(), |_| MemoryCall::delete(name))
+        let deleted = name.clone();
+        self.memory_write(call, &arguments.json(), &deleted, None, |_| {
+            MemoryCall::delete(name)
+        })
     }
 
     fn read_memory(&mut self, call: &Call, name: String) -> Result<String, Failure> {
         let arguments = Given::default().with("name", name.as_str());
-        match self.memory_call(call, &arguments.json(), |_| MemoryCall::read(name))? {
-            MemoryAnswer::Body { body, .. } => Ok(body.to_string()),
-            MemoryAnswer::Written(_) | MemoryAnswer::Hits(_) => Err(mismatched()),
-        }
+        let body = self.coded_read(name);
+        let carried = body.map(|body| Carried::new(body.clone(), body));
+        self.record(call, &arguments.json(), carried)
     }
 
     fn search_memories(

@@ -10,6 +10,7 @@
 //! call leaves one entry in the journal.
 
 mod board;
+mod code;
 mod context;
 mod delegation;
 mod docs;
@@ -22,7 +23,7 @@ mod session;
 mod shell;
 mod skills;
 mod tasks;
-mod views;
+pub(super) mod views;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ use config::profile::Profile;
 use provider::request::Shape;
 use record::journal::Entry;
 use sandbox::arms::Arm;
+use sandbox::contract::CodeModule;
+use sandbox::prepare::PrepareContext;
 use sandbox::services::Call;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -47,6 +50,7 @@ use vocab::message::Image;
 use super::holdings;
 pub(super) use super::hooked::Broken;
 use super::hooked::Ran;
+use super::loaded::Loaded;
 use super::succession::Declared;
 use super::turns::Turns;
 use super::undone::Undone;
@@ -80,8 +84,14 @@ pub(super) struct CodeState {
     pub(super) views: views::Shown,
     /// The ending its programs declared.
     pub(super) session: session::Declaration,
+    /// The code of skills and memories that it uses.
+    pub(super) loaded: Loaded,
     /// What gg could not do for a call, or a hook did not judge: the agent ends of it.
     pub(super) broken: Option<Broken>,
+    /// What preparing its programs keeps.
+    pub(super) preparing: PrepareContext,
+    /// Whether the operator was told that it calls what it was not told of.
+    pub(super) warned_undocumented: bool,
 }
 
 impl CodeState {
@@ -92,6 +102,17 @@ impl CodeState {
             library: programs::Library::of(profile),
             ..Self::default()
         }
+    }
+
+    /// A turn begins: nothing was shown or declared in it.
+    pub(super) fn begin_turn(&mut self) {
+        self.views = views::Shown::default();
+        self.session = session::Declaration::default();
+    }
+
+    /// What a program may import of what the agent has loaded.
+    pub(super) fn modules(&self) -> Vec<CodeModule> {
+        self.loaded.modules()
     }
 
     /// What a program is told of a call that came to nothing. A defect stays noted.
@@ -142,6 +163,9 @@ pub(super) struct Setting {
     pub(super) arm: &'static dyn Arm,
     /// Whether hooks stand around its writes.
     pub(super) watches_writes: bool,
+    /// Whether it is the program that the agent opens on: its calls leave no events, and the run's
+    /// clock does not concern it.
+    pub(super) quiet: bool,
     /// What its calls came to so far, for when its state is lost.
     pub(super) counts: Arc<Counts>,
 }
@@ -153,6 +177,8 @@ pub(super) struct Counts {
     pub(super) calls: AtomicU64,
     /// Those that were dispatched.
     pub(super) dispatched: AtomicU64,
+    /// Calls of tools that failed, those that were not dispatched too.
+    pub(super) failed: AtomicU64,
 }
 
 /// What a dispatched call came to.

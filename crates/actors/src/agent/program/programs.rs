@@ -4,14 +4,18 @@
 use std::sync::Arc;
 
 use ::context::library::{self, Chain, KeptProgram, Next, NoId};
+use config::policies::LibraryPolicy;
 use config::profile::Profile;
 use cuid2::CuidConstructor;
+use record::event::LogLevel;
 use sandbox::contract as wit;
 use sandbox::services::{Call, Programs};
 use vocab::failure::{Failure, FailureClass};
+use vocab::operations::OPERATIONS;
 
 use super::Serving;
 use super::given::count;
+use crate::agent::turns::Turns;
 
 /// The programs an agent keeps, and the submission that runs.
 #[derive(Debug, Default)]
@@ -73,6 +77,30 @@ impl Library {
         if let Some(kept) = &mut self.kept {
             kept.keep(program);
         }
+    }
+}
+
+impl Turns {
+    /// Tells the operator which programs are kept, and by which calls they are reached (02 §11).
+    pub(in crate::agent) fn tell_library(&self) {
+        let (Some(kept), Some(programs)) = (&self.code.library.kept, &self.surface.code) else {
+            return;
+        };
+        let LibraryPolicy { keep, id_length } = kept.policy();
+        let many = match keep {
+            0 => "all its programs".to_owned(),
+            1 => "its last program".to_owned(),
+            keep => format!("its last {keep} programs"),
+        };
+        let calls = OPERATIONS.iter().filter(|row| row.module() == "programs");
+        let calls: Vec<_> = calls.filter_map(|row| programs.named(row.id)).collect();
+        let by = match calls.as_slice() {
+            [] => "none of its calls reaches them".to_owned(),
+            calls => format!("it reaches them by {}", calls.join(", ")),
+        };
+        let text = format!("keeps {many}, under ids of {id_length} characters; {by}");
+        let voice = &self.links.voice;
+        voice.log(LogLevel::Info, Some("program_library"), text);
     }
 }
 

@@ -14,9 +14,16 @@ pub(in crate::agent) struct Declaration {
     pub(in crate::agent) ending: Option<Ending>,
     /// Endings that a later one replaced.
     pub(in crate::agent) replaced: u64,
+    /// Whether the run's clock ended a program.
+    pub(in crate::agent) cut_short: bool,
 }
 
 impl Declaration {
+    /// The ending that stands, as a text.
+    pub(in crate::agent) fn told(&self) -> Option<String> {
+        self.ending.as_ref().map(Ending::text)
+    }
+
     fn declare(&mut self, ending: Ending) {
         if self.ending.replace(ending).is_some() {
             self.replaced += 1;

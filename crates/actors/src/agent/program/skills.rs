@@ -1,7 +1,7 @@
 //! Skills, as a program uses them (02 §10).
 //!
 //! The program gets a skill's text each time it uses it; the model gets it once, as a message that
-//! stays.
+//! stays. Its code is loaded, and its script runs, each time.
 
 use std::sync::Arc;
 
@@ -14,8 +14,10 @@ use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::message::Message;
 
+use super::code::with_rejected;
 use super::given::Given;
 use super::{Carried, Held, Serving};
+use crate::agent::loaded::{Authored, Owner};
 
 impl Skills for Serving {
     fn read_skill(&mut self, call: &Call, name: String) -> Result<String, Failure> {
@@ -26,7 +28,9 @@ impl Skills for Serving {
             faults.judge()?;
             let read = held.modules.use_skill(&name)?;
             held.pin(&read, setting.turn)?;
-            let body = read.skill.body.to_string();
+            let owner = Owner::Skill(Arc::clone(&read.skill.name));
+            let rejected = held.use_code(setting, owner, &Authored::of_skill(&read.skill))?;
+            let body = with_rejected(&read.skill.body, &rejected);
             Ok(Carried::new(body.clone(), body))
         })
     }

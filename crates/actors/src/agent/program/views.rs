@@ -18,6 +18,7 @@ use serde_json::json;
 use tools::{FilePolicy, FileRead, REQUEST_PICTURES, ReadFile};
 use vocab::band::Band;
 use vocab::failure::Failure;
+use vocab::ids::MessageId;
 
 use super::{Broken, Carried, Held, Serving, Setting};
 
@@ -35,6 +36,8 @@ pub(in crate::agent) struct ViewRecord {
     pub(in crate::agent) tokens: u64,
     /// Whether it took the place of an earlier copy.
     pub(in crate::agent) replaced: bool,
+    /// The message it is, of one that stands.
+    pub(in crate::agent) id: Option<MessageId>,
 }
 
 /// What an agent's programs showed in the turn.
@@ -81,6 +84,9 @@ impl Held {
             selector: Arc::clone(&selector),
             tokens,
             replaced: !matches!(opened, Opened::Fresh(_)),
+            id: match opened {
+                Opened::Fresh(id) | Opened::Replaced(id) | Opened::Superseded(id) => Some(id),
+            },
         });
         Ok(())
     }
@@ -123,6 +129,7 @@ impl Held {
                     selector: Arc::clone(&view.selector),
                     tokens: view.tokens,
                     replaced: false,
+                    id: None,
                 });
             }
             let event = Event::ContextManaged(managed(action, &closed));

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use vocab::language::ProgramLanguage;
+
 use super::MemoryError;
 
 /// Characters of one half at most.
@@ -13,6 +15,8 @@ pub const MAX_CODE_CHARS: u64 = 32_768;
 /// Both halves; each is `None` where the memory has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCode {
+    /// The language it is written in: that of the program that gave it. `None` where there is none.
+    pub language: Option<ProgramLanguage>,
     /// What a program imports.
     pub module: Option<Arc<str>>,
     /// What runs when the memory is used.
@@ -20,15 +24,17 @@ pub struct MemoryCode {
 }
 
 impl MemoryCode {
-    /// What a call gave; a half that is blank is none.
-    pub fn given(code: Option<String>, on_use: Option<String>) -> Self {
+    /// What a call of a program gave; a half that is blank is none.
+    pub fn given(language: ProgramLanguage, code: Option<String>, on_use: Option<String>) -> Self {
         let half = |text: Option<String>| {
             text.filter(|text| !text.trim().is_empty())
                 .map(Arc::<str>::from)
         };
+        let (module, on_use) = (half(code), half(on_use));
         Self {
-            module: half(code),
-            on_use: half(on_use),
+            language: (module.is_some() || on_use.is_some()).then_some(language),
+            module,
+            on_use,
         }
     }
 
@@ -57,12 +63,14 @@ impl MemoryCode {
 mod tests {
     use super::*;
 
+    const JS: ProgramLanguage = ProgramLanguage::Javascript;
+
     #[test]
     fn a_half_may_have_as_many_characters_as_it_may_whatever_their_bytes() {
         let most = "漢".repeat(32_768);
-        let code = MemoryCode::given(Some(most.clone()), Some(most.clone()));
+        let code = MemoryCode::given(JS, Some(most.clone()), Some(most.clone()));
         assert_eq!(code.admit(), Ok(()));
-        let over = MemoryCode::given(None, Some(most + "x"));
+        let over = MemoryCode::given(JS, None, Some(most + "x"));
         let refused = over.admit().unwrap_err();
         assert_eq!(
             refused,
@@ -79,9 +87,9 @@ mod tests {
 
     #[test]
     fn blank_code_is_none() {
-        let blank = MemoryCode::given(Some(" \n".to_owned()), Some(String::new()));
+        let blank = MemoryCode::given(JS, Some(" \n".to_owned()), Some(String::new()));
         assert!(blank.is_empty());
-        let script = MemoryCode::given(None, Some("x()".to_owned()));
+        let script = MemoryCode::given(JS, None, Some("x()".to_owned()));
         assert!(!script.is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
 use vocab::knowledge::{MemoryLimits, MemoryStrategy};
+use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::*;
@@ -552,7 +553,11 @@ fn an_empty_store_has_no_block_nor_has_one_that_is_searched() {
 #[test]
 fn code_stays_through_what_does_not_speak_of_it_and_goes_when_cleared() {
     let mut pad = store(Scratchpad, NO_LIMITS);
-    let code = MemoryCode::given(Some("export const x = 1;".to_owned()), None);
+    let code = MemoryCode::given(
+        ProgramLanguage::Javascript,
+        Some("export const x = 1;".to_owned()),
+        None,
+    );
     let coded = MemoryCall::Create {
         name: "x".to_owned(),
         description: Some("about x".to_owned()),
@@ -576,7 +581,7 @@ fn code_stays_through_what_does_not_speak_of_it_and_goes_when_cleared() {
 #[test]
 fn a_reading_gives_the_code_and_an_edit_keeps_it() {
     let mut notes = store(KeywordSearch, NO_LIMITS);
-    let code = MemoryCode::given(None, Some("run()".to_owned()));
+    let code = MemoryCode::given(ProgramLanguage::Javascript, None, Some("run()".to_owned()));
     let coded = MemoryCall::Create {
         name: "x".to_owned(),
         description: None,
@@ -614,7 +619,7 @@ fn code_over_its_length_changes_nothing_and_counts_against_no_limit() {
         name: "x".to_owned(),
         description: Some("about x".to_owned()),
         body: "body".to_owned(),
-        code: MemoryCode::given(Some("x".repeat(length)), None),
+        code: MemoryCode::given(ProgramLanguage::Javascript, Some("x".repeat(length)), None),
     };
     refused(
         &mut pad,

@@ -9,7 +9,7 @@ mod mask;
 
 use vocab::operations::Operation;
 
-use super::{Lines, Opening};
+use super::{Lines, Opening, own};
 
 /// Words that cannot name a namespace a module imports, in a module's strict code.
 const RESERVED: [&str; 52] = [
@@ -129,6 +129,10 @@ pub(super) fn module_import(module: &str) -> String {
     format!("import {{ {module} }} from \"gg\";")
 }
 
+pub(super) fn module_path(module: &str) -> String {
+    format!("gg.{module}")
+}
+
 pub(super) fn spelling(operation: &Operation) -> String {
     format!("gg.{}", call(operation))
 }
@@ -138,11 +142,11 @@ pub(super) fn call(operation: &Operation) -> String {
 }
 
 pub(super) fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
-    let path = json(path);
+    let (open, path) = (call(own("views.open_file")), json(path));
     match lines {
-        None => format!("views.openFile({path});"),
+        None => format!("{open}({path});"),
         Some(Lines { offset, limit }) => {
-            format!("views.openFile({path}, {{ offset: {offset}, limit: {limit} }});")
+            format!("{open}({path}, {{ offset: {offset}, limit: {limit} }});")
         }
     }
 }
@@ -158,19 +162,16 @@ pub(super) fn bootstrap_program(opening: &Opening<'_>) -> String {
     let mut program = imports(&[("docs", !opening.modules.is_empty()), ("views", shows)]);
     if !opening.modules.is_empty() {
         let modules: Vec<_> = opening.modules.iter().map(|module| json(module)).collect();
-        let modules = modules.join(", ");
+        let (search, modules) = (call(own("docs.search")), modules.join(", "));
         program.push_str(&format!(
-            "docs.search({{ modules: [{modules}], limit: {LISTED} }});\n"
+            "{search}({{ modules: [{modules}], limit: {LISTED} }});\n"
         ));
     }
     let names: Vec<_> = opening.functions.iter().map(|row| spelling(row)).collect();
     program.push_str(&pages(&names));
     for (label, body) in opening.texts {
-        program.push_str(&format!(
-            "views.openText({}, {});\n",
-            json(label),
-            json(body)
-        ));
+        let open = call(own("views.open_text"));
+        program.push_str(&format!("{open}({}, {});\n", json(label), json(body)));
     }
     program
 }
@@ -197,10 +198,8 @@ fn pages(names: &[String]) -> String {
         .iter()
         .map(|name| format!("  {},\n", json(name)))
         .collect();
-    format!(
-        "const names = [\n{}];\nfor (const name of names) views.openDocsView(name);\n",
-        names.concat()
-    )
+    let (open, names) = (call(own("views.open_docs_view")), names.concat());
+    format!("const names = [\n{names}];\nfor (const name of names) {open}(name);\n")
 }
 
 fn camel(snake: &str) -> String {
