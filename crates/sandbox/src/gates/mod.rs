@@ -7,7 +7,7 @@ mod fixture;
 mod isolation;
 mod modules;
 mod prose;
-mod spelling;
 mod source;
+mod spelling;
 
 pub(crate) use fixture::fixture;
