@@ -44,3 +44,4 @@ mod javascript_tests;
 mod python_tests;
 #[cfg(test)]
 mod trial;
+mod typescript_tests;

@@ -161,6 +161,13 @@ impl PrepareContext {
         prepare(workspace, shared)
     }
 
+    /// Where the agent's tree is, where a preparation has needed one.
+    #[cfg(test)]
+    pub(crate) fn tree(&self) -> Option<std::path::PathBuf> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.workspace.as_ref().map(|tree| tree.path().to_owned())
+    }
+
     /// How often a module was built for this agent.
     pub fn module_builds(&self) -> usize {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
