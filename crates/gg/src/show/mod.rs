@@ -1,6 +1,7 @@
 //! A recorded run as a person reads it.
 
 pub(crate) mod overview;
+mod programs;
 pub(crate) mod window;
 
 /// USD with the digits that say something.

@@ -1,16 +1,16 @@
 //! One agent's window as the model saw it at one turn: by band, and what each item has cost; where
 //! it is asked for, what each item says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use vocab::figures::grouped;
 
 use anyhow::Context as _;
-use record::analysis::{Analysis, Own, WindowView};
+use record::analysis::{Analysis, Own, ProgramRun, WindowView};
 use vocab::band::Band;
 use vocab::ids::AgentId;
 
-use super::{dollars, share};
+use super::{dollars, programs, share};
 use crate::page::{columns, glimpse, lines, one_line, plural};
 
 /// Characters shown of a message.
@@ -46,8 +46,14 @@ pub(crate) fn render(
         format!("agent `{id}` sent no request in turn {turn}; it did from {first} to {last}")
     })?;
     let mut page = page(&id, &view);
+    let runs = || analysis.programs.runs(&id);
+    page.push_str(&programs::of_turn(
+        runs().filter(|run| run.turn == Some(turn)),
+    ));
     if whole {
-        page.extend(view.messages.iter().enumerate().map(text));
+        let runs: HashMap<_, _> = runs().map(|run| (run.call.as_str(), run)).collect();
+        let texts = view.messages.iter().enumerate();
+        page.extend(texts.map(|it| text(it, &runs)));
     }
     Ok(page)
 }
@@ -177,7 +183,7 @@ fn item((place, own): (usize, &Own)) -> Vec<String> {
 }
 
 /// An item's text, calls and pictures, under a line that says which it is.
-fn text((place, own): (usize, &Own)) -> String {
+fn text((place, own): (usize, &Own), runs: &HashMap<&str, &ProgramRun>) -> String {
     let message = &own.message;
     let label = message.label.as_deref();
     let label = label.map(|it| format!(" [{}]", one_line(it)));
@@ -191,6 +197,11 @@ fn text((place, own): (usize, &Own)) -> String {
         text.push_str(&lines(message.content.trim_end_matches('\n')));
     }
     for call in &message.tool_calls {
+        let run = runs.get(call.id.as_str()).copied();
+        if let Some(program) = programs::submission(call, run) {
+            text.push_str(&program);
+            continue;
+        }
         let (name, arguments) = (one_line(&call.name), one_line(&call.arguments));
         writeln!(text, "-> {name} {arguments}").expect("a string takes any text");
     }

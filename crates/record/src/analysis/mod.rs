@@ -27,7 +27,7 @@ use vocab::usage::{Cost, Tokens};
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
 pub use lives::{Life, Lives, Span};
-pub use programs::{ProgramFacts, Programs};
+pub use programs::{ProgramFacts, ProgramRun, Programs};
 pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
 pub use timing::AgentTime;
 
@@ -162,7 +162,7 @@ impl Analysis {
             "context_message" => self.spend.logged(line, line.fields()?),
             "agent_spawned" => self.agents.spawned(line, line.fields()?),
             "agent_surface" => self.programs.surfaced(line, line.fields()?),
-            "code_execution" => self.programs.ran(line, &line.fields()?),
+            "code_execution" => self.programs.ran(line, line.fields()?),
             "api_result" => self.programs.called(line, &line.fields()?),
             "agent_status" => self.agents.changed(line, line.fields()?),
             "turn_outcome" => self.agents.judged(line, line.fields()?),

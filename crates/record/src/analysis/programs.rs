@@ -5,9 +5,41 @@ use vocab::ids::AgentId;
 
 use crate::lines::Line;
 
-/// The programs of a stream, by agent, in order of their first one.
+/// The programs of a stream.
 #[derive(Debug, Default)]
-pub struct Programs(Vec<ProgramFacts>);
+pub struct Programs {
+    /// By agent, in order of their first one.
+    agents: Vec<ProgramFacts>,
+    /// Each submission, in the order they ended.
+    runs: Vec<ProgramRun>,
+}
+
+/// What became of one submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramRun {
+    /// Whose.
+    pub agent: AgentId,
+    /// In which turn.
+    pub turn: Option<u32>,
+    /// The call that submitted it.
+    pub call: String,
+    /// Whether it ran to its end.
+    pub ok: bool,
+    /// How it failed, as its model read it.
+    pub error: Option<String>,
+    /// The ending it declared.
+    pub finished: Option<String>,
+    /// Calls it made.
+    pub calls: u64,
+    /// Milliseconds of its own.
+    pub own_ms: u64,
+    /// Milliseconds of preparing it.
+    pub compile_ms: u64,
+    /// What it printed, line by line.
+    pub logs: Vec<String>,
+    /// Lines it printed that the stream does not have.
+    pub logs_suppressed: u64,
+}
 
 /// One agent's programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +74,17 @@ pub(super) struct Surface {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Execution {
+    #[serde(default)]
+    call_id: String,
     ok: bool,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    finished: Option<String>,
+    #[serde(default)]
+    logs: Vec<Printed>,
+    #[serde(default)]
+    logs_suppressed: u64,
     #[serde(default)]
     api_calls: u64,
     #[serde(default)]
@@ -51,6 +93,12 @@ pub(super) struct Execution {
     compile_ms: u64,
     #[serde(default)]
     undocumented_calls: Undocumented,
+}
+
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    text: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -67,7 +115,12 @@ pub(super) struct Called {
 impl Programs {
     /// Every agent that submitted any, or could have.
     pub fn iter(&self) -> impl Iterator<Item = &ProgramFacts> {
-        self.0.iter()
+        self.agents.iter()
+    }
+
+    /// Every submission of an agent, in the order they ended.
+    pub fn runs<'a>(&'a self, agent: &'a AgentId) -> impl Iterator<Item = &'a ProgramRun> {
+        self.runs.iter().filter(move |run| run.agent == *agent)
     }
 
     pub(super) fn surfaced(&mut self, line: &Line, fields: Surface) {
@@ -78,7 +131,7 @@ impl Programs {
         }
     }
 
-    pub(super) fn ran(&mut self, line: &Line, fields: &Execution) {
+    pub(super) fn ran(&mut self, line: &Line, fields: Execution) {
         if let Some(facts) = self.of(line) {
             facts.submitted += 1;
             facts.failed += u64::from(!fields.ok);
@@ -88,6 +141,22 @@ impl Programs {
             let undocumented = fields.undocumented_calls.calls;
             facts.undocumented = facts.undocumented.saturating_add(undocumented);
         }
+        let Some(agent) = line.agent.clone() else {
+            return;
+        };
+        self.runs.push(ProgramRun {
+            agent,
+            turn: line.turn,
+            call: fields.call_id,
+            ok: fields.ok,
+            error: fields.error,
+            finished: fields.finished,
+            calls: fields.api_calls,
+            own_ms: fields.duration_ms,
+            compile_ms: fields.compile_ms,
+            logs: fields.logs.into_iter().map(|line| line.text).collect(),
+            logs_suppressed: fields.logs_suppressed,
+        });
     }
 
     pub(super) fn called(&mut self, line: &Line, fields: &Called) {
@@ -98,9 +167,9 @@ impl Programs {
 
     fn of(&mut self, line: &Line) -> Option<&mut ProgramFacts> {
         let id = line.agent.as_ref()?;
-        let known = self.0.iter().position(|it| it.agent == *id);
+        let known = self.agents.iter().position(|it| it.agent == *id);
         let place = known.unwrap_or_else(|| {
-            self.0.push(ProgramFacts {
+            self.agents.push(ProgramFacts {
                 agent: id.clone(),
                 language: None,
                 submitted: 0,
@@ -111,9 +180,9 @@ impl Programs {
                 own_ms: 0,
                 compile_ms: 0,
             });
-            self.0.len() - 1
+            self.agents.len() - 1
         });
-        self.0.get_mut(place)
+        self.agents.get_mut(place)
     }
 }
 
@@ -141,5 +210,9 @@ mod tests {
         assert_eq!((facts[0].calls, facts[0].failed_calls), (1, 1));
         assert_eq!((facts[0].own_ms, facts[0].compile_ms), (12, 2));
         assert_eq!(facts[0].undocumented, 3);
+        let runs: Vec<_> = analysis.programs.runs(&facts[0].agent).collect();
+        let told: Vec<_> = runs.iter().map(|it| (it.call.as_str(), it.ok)).collect();
+        assert_eq!(told, [("a", false), ("b", true)]);
+        assert_eq!(runs[0].error.as_deref(), Some("x"));
     }
 }

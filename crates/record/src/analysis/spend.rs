@@ -102,6 +102,9 @@ pub struct PictureFacts {
 /// A call a message requests.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CallFacts {
+    /// Its id, by which other lines name it.
+    #[serde(default)]
+    pub id: String,
     /// The tool's name.
     pub name: String,
     /// Its arguments, as JSON text.
