@@ -134,7 +134,7 @@ fn cache(analysis: &Analysis, row: &CacheRow) -> Vec<String> {
 fn programs(facts: &ProgramFacts) -> Vec<String> {
     vec![
         facts.agent.to_string(),
-        one_line(facts.language.as_deref().unwrap_or("-")),
+        one_line(facts.language.as_deref().unwrap_or("-")).into_owned(),
         grouped(facts.submitted),
         grouped(facts.failed),
         grouped(facts.calls),
