@@ -70,6 +70,14 @@ impl Board {
         let Leaving { worktree, lands } = leaving;
         let kept = match answer {
             Answer::PutAway(PutAway::Removed) => None,
+            Answer::PutAway(PutAway::BranchKept(why)) => {
+                let branch = &worktree.branch;
+                self.out.push(Effect::Warn {
+                    issue: id.clone(),
+                    message: format!("the branch `{branch}` of issue `{id}` stays: {why}"),
+                });
+                None
+            }
             Answer::PutAway(PutAway::Kept(why)) | Answer::Lost(why) => Some(why),
             other => {
                 let what = format!("a worktree of `{id}` was put away, and {other:?}");

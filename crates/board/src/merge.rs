@@ -176,14 +176,26 @@ impl Board {
         self.phase(id, Phase::Restoring(why));
     }
 
-    pub(crate) fn restored(&mut self, id: &IssueId, mut why: String, end: Result<(), String>) {
-        if let Err(fault) = end {
-            why = format!("{why}; the merge could not be undone: {fault}");
-            self.out.push(Effect::Warn {
-                issue: id.clone(),
-                message: format!("the merge of `{id}` could not be undone: {fault}"),
-            });
-            self.stuck = Some(format!("the merge of `{id}` is still open: {fault}"));
+    pub(crate) fn restored(
+        &mut self,
+        id: &IssueId,
+        mut why: String,
+        end: Result<Vec<String>, String>,
+    ) {
+        match end {
+            Ok(kept) if kept.is_empty() => {}
+            Ok(kept) => {
+                let kept = kept.join("`, `");
+                why = format!("{why}; what was committed meanwhile stays on `{kept}`");
+            }
+            Err(fault) => {
+                why = format!("{why}; the merge could not be undone: {fault}");
+                self.out.push(Effect::Warn {
+                    issue: id.clone(),
+                    message: format!("the merge of `{id}` could not be undone: {fault}"),
+                });
+                self.stuck = Some(format!("the merge of `{id}` is still open: {fault}"));
+            }
         }
         self.land(id, MergeOutcome::Aborted, None);
         match self.stopping {

@@ -136,8 +136,8 @@ pub enum Answer {
     Merged(MergeEnd),
     /// See [`Ask::Check`].
     Checked(Resolution),
-    /// See [`Ask::Restore`].
-    Restored(Result<(), String>),
+    /// See [`Ask::Restore`]: the branches that keep what was committed while the merge was open.
+    Restored(Result<Vec<String>, String>),
     /// See [`Ask::Remove`] and [`Ask::Discard`].
     PutAway(PutAway),
     /// Whoever was to carry the ask out is gone, and what became of it is not known. Fits every
@@ -228,6 +228,8 @@ pub enum PutAway {
     Removed,
     /// It stays where it is, for this reason.
     Kept(String),
+    /// The folder is gone, and its branch stays, for this reason.
+    BranchKept(String),
 }
 
 /// Why the whole run stops.

@@ -93,7 +93,11 @@ impl World {
                 Ok(reply)
             }
             Err(error) => {
-                assert_eq!(format!("{before:?}"), format!("{:?}", self.board), "{error}");
+                assert_eq!(
+                    format!("{before:?}"),
+                    format!("{:?}", self.board),
+                    "{error}"
+                );
                 Err(error)
             }
         }
@@ -199,7 +203,7 @@ impl World {
             Ask::Check => Answer::Checked(Resolution::Resolved {
                 commit: "head".to_owned(),
             }),
-            Ask::Restore => Answer::Restored(Ok(())),
+            Ask::Restore => Answer::Restored(Ok(Vec::new())),
             Ask::Remove { .. } | Ask::Discard { .. } => Answer::PutAway(PutAway::Removed),
         }
     }
