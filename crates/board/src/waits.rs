@@ -170,6 +170,7 @@ impl Board {
         // What an agent waits for wakes it however that ends, so here blockers alone count.
         let mut seen = HashSet::from([target]);
         let mut open = vec![target];
+        let mut held = None;
         while let Some(id) = open.pop() {
             let Some(issue) = self.issues.get(id) else {
                 continue;
@@ -182,14 +183,15 @@ impl Board {
                         && issue.work.dispatched == 0
                         && issue.work.phase.queued().is_none()
                     {
-                        return Some(Hopeless::NoAgents(id.clone(), max));
+                        // The one deepest down is the one to name.
+                        held = Some(Hopeless::NoAgents(id.clone(), max));
                     }
                 }
                 IssueStatus::InProgress | IssueStatus::InReview => {}
             }
             open.extend(issue.blocked_by.iter().filter(|next| seen.insert(next)));
         }
-        self.leads_back(target, own?).map(Hopeless::Circle)
+        held.or_else(|| self.leads_back(target, own?).map(Hopeless::Circle))
     }
 
     /// The way from a target back to the waiter's own issue, over blockers and over what suspended

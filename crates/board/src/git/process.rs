@@ -136,8 +136,8 @@ impl Output {
         let line = said
             .lines()
             .find(|line| line.contains(".lock': File exists"))?;
-        let path = line.split('\'').find(|part| part.ends_with(".lock"))?;
-        Some(path.into())
+        let (before, _) = line.split_once("': File exists")?;
+        Some(before.rsplit('\'').next()?.into())
     }
 }
 

@@ -262,7 +262,7 @@ fn play(seed: u64, issues: usize, agents: usize, stop: Option<(usize, StopCause)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn fifty_issues_come_to_their_end_whatever_happens(seed: u64) {
