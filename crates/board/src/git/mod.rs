@@ -32,7 +32,7 @@ mod thread;
 mod worktree;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

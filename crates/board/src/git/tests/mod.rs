@@ -13,20 +13,20 @@ use crate::issue::Worktree;
 use crate::protocol::Committed;
 
 /// A folder with a workspace in it.
-pub(super) struct Field {
+pub(crate) struct Field {
     folder: tempfile::TempDir,
 }
 
 impl Field {
     /// A workspace without a repository.
-    pub(super) fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("ws")).unwrap();
         Self { folder }
     }
 
     /// A workspace with a repository and a commit.
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let field = Self::bare();
         field
             .sh(
@@ -38,11 +38,11 @@ impl Field {
         field
     }
 
-    pub(super) fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.folder.path().join("ws")
     }
 
-    pub(super) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         Options {
             workspace: self.workspace(),
             trees: self.folder.path().join("trees"),
@@ -52,31 +52,31 @@ impl Field {
         }
     }
 
-    pub(super) async fn open(&self) -> (Repository, Opened) {
+    pub(crate) async fn open(&self) -> (Repository, Opened) {
         Repository::open(self.options()).await.unwrap()
     }
 
-    pub(super) async fn refused(&self) -> String {
+    pub(crate) async fn refused(&self) -> String {
         let mut options = self.options();
         options.patience = Duration::from_millis(100);
         Repository::open(options).await.unwrap_err().to_string()
     }
 
     /// Runs a script in the workspace.
-    pub(super) async fn sh(&self, script: &str) -> String {
+    pub(crate) async fn sh(&self, script: &str) -> String {
         sh(&self.workspace(), script).await
     }
 
-    pub(super) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         std::fs::write(self.workspace().join(path), text).unwrap();
     }
 
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.workspace().join(path)).unwrap()
     }
 
     /// The tracked state: HEAD, its branch, and the files.
-    pub(super) async fn state(&self) -> String {
+    pub(crate) async fn state(&self) -> String {
         self.sh(
             "git rev-parse HEAD; git symbolic-ref -q HEAD; git status --porcelain; \
                  for f in $(git ls-files); do echo \"== $f\"; cat \"$f\"; done; \
@@ -87,7 +87,7 @@ impl Field {
 }
 
 /// Runs a script that has to succeed.
-pub(super) async fn sh(dir: &Path, script: &str) -> String {
+pub(crate) async fn sh(dir: &Path, script: &str) -> String {
     let output = tokio::process::Command::new("sh")
         .arg("-c")
         .arg(format!("set -e\n{script}"))
