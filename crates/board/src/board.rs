@@ -210,6 +210,7 @@ impl Board {
             issue: id.clone(),
             status: issue.status,
             attempts: issue.attempts,
+            blocked_by: issue.blocked_by.clone(),
             worktree: issue.worktree.clone(),
             reason: issue.failure.clone(),
         }));

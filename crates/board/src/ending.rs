@@ -223,7 +223,6 @@ impl Board {
             landed: issue.work.landed,
             ..Work::default()
         };
-        issue.status = IssueStatus::Open;
-        issue.failure = None;
+        self.move_to(id, IssueStatus::Open, None);
     }
 }

@@ -26,6 +26,7 @@ mod issues;
 mod listed;
 mod merge;
 mod protocol;
+mod recorded;
 mod review;
 mod waits;
 mod work;

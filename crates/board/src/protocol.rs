@@ -308,9 +308,11 @@ pub struct Moved {
     pub status: IssueStatus,
     /// Implementers dispatched so far.
     pub attempts: u32,
+    /// What had to be done before.
+    pub blocked_by: Vec<IssueId>,
     /// Where it is worked on, where that is.
     pub worktree: Option<Worktree>,
-    /// Why it failed, or is not started.
+    /// Why it failed, is tried again, or is not begun.
     pub reason: Option<String>,
 }
 

@@ -303,6 +303,7 @@ fn a_failed_issue_is_revived_with_fresh_retries_once_its_worktree_is_away() {
         .iter()
         .filter(|it| matches!(it, Effect::Landed(_)));
     assert_eq!(landed.count(), 3, "discarded, merged, merged");
+    world.verify();
     for status in [IssueStatus::Done, IssueStatus::InReview] {
         let changes = IssueChanges {
             status: Some(status),

@@ -229,6 +229,7 @@ fn play(seed: u64, issues: usize, agents: usize, stop: Option<(usize, StopCause)
     assert!(waiting.is_empty() && world.board.suspended() == 0);
     assert!(world.permits.is_empty(), "{:?}", world.permits);
     assert!(world.board.is_quiet() && world.board.merging().is_none());
+    world.verify();
     let halted = stop.is_some_and(|(at, _)| at < step) || agents < 1000;
     for issue in world.board.issues() {
         let blocked = (issue.blocked_by.iter())

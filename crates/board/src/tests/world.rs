@@ -216,6 +216,21 @@ impl World {
         })
     }
 
+    /// What the record's rules say of all the record was told.
+    pub(super) fn verify(&self) {
+        let mut text = String::new();
+        for (seq, event) in self.log.iter().filter_map(Effect::event).enumerate() {
+            let mut line = serde_json::to_value(event).unwrap();
+            line["seq"] = seq.into();
+            line["ts"] = "2026-01-31T09:08:07.123Z".into();
+            line["sessionId"] = "s".into();
+            text += &format!("{line}\n");
+        }
+        let mut violations = record::rules::check(&text);
+        violations.retain(|it| ["board", "envelope", "framing"].contains(&it.rule));
+        assert_eq!(violations, [], "{text}");
+    }
+
     /// The agents started so far, in order.
     pub(super) fn started(&self) -> Vec<String> {
         let started = self.log.iter().filter_map(|effect| match effect {
