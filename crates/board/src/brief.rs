@@ -63,6 +63,8 @@ pub struct IssueFacts {
     pub id: IssueId,
     /// What it asks for.
     pub text: IssueText,
+    /// Whether anybody reviews it.
+    pub reviewed: bool,
 }
 
 impl IssueFacts {
@@ -70,6 +72,7 @@ impl IssueFacts {
         Self {
             id: issue.id.clone(),
             text: issue.text.clone(),
+            reviewed: !issue.reviewers.is_empty(),
         }
     }
 }

@@ -319,7 +319,7 @@ async fn random(seed: u64) {
     };
     let mut step = 0;
     loop {
-        if step == stop && seed % 2 == 0 {
+        if step == stop && seed.is_multiple_of(2) {
             let causes = [StopCause::Deadline, StopCause::Cancel];
             let effects = play.board.stop(causes[dice.below(2)]);
             play.take(effects);

@@ -224,7 +224,7 @@ impl World {
             line["seq"] = seq.into();
             line["ts"] = "2026-01-31T09:08:07.123Z".into();
             line["sessionId"] = "s".into();
-            text += &format!("{line}\n");
+            text.extend([line.to_string(), "\n".to_owned()]);
         }
         let mut violations = record::rules::check(&text);
         violations.retain(|it| ["board", "envelope", "framing"].contains(&it.rule));

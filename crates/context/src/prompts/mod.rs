@@ -7,6 +7,7 @@
 //! Always true: rendering one context twice gives one text, and a context holds nothing that
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
+mod briefs;
 mod context;
 mod delegation;
 mod hooks;
@@ -18,6 +19,10 @@ mod window;
 
 use vocab::tools::EndingCall;
 
+pub use briefs::{
+    ChangeLine, IssueBrief, ItemLine, MergeBrief, ReviewBrief, VerdictLine, brief_fix,
+    brief_implement, brief_merge, brief_review, items,
+};
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
 };
@@ -138,5 +143,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(delegation::ALL)
         .chain(succession::ALL)
         .chain(hooks::ALL)
+        .chain(briefs::ALL)
         .map(|template| (template.name, template.source))
 }
