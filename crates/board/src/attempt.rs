@@ -17,7 +17,7 @@ use crate::work::Phase;
 impl Board {
     /// Queues an implementer for every issue that can be started.
     pub(crate) fn dispatch(&mut self) {
-        if self.stopping.is_some() {
+        if self.stopping.is_some() || self.closing {
             return;
         }
         let ready: Vec<_> = (self.issues.iter())
@@ -161,12 +161,17 @@ impl Board {
                 }
             }
             Refusal::Stopping => {
-                // The stop itself may still be on its way here.
-                let cause = self.stopping.unwrap_or(StopCause::Cancel);
+                let cause = self.refused_by_stop();
                 self.stopped(id, cause);
             }
             Refusal::Impossible(why) => self.impossible(id, why),
         }
+    }
+
+    /// The run stops, and may not have said so here yet.
+    pub(crate) fn refused_by_stop(&mut self) -> StopCause {
+        self.closing = true;
+        self.stopping.unwrap_or(StopCause::Cancel)
     }
 
     /// An issue that was not begun stays `open` once the run starts no more agents (R33).

@@ -82,6 +82,8 @@ pub struct Board {
     /// The agents the run may start, once it has.
     pub(crate) spent: Option<u64>,
     pub(crate) stopping: Option<StopCause>,
+    /// Somebody was refused because the run stops: why will be told, and nobody is asked for.
+    pub(crate) closing: bool,
     /// What is under way, and for whom.
     pub(crate) asked: BTreeMap<Ticket, Asked>,
     next_ticket: u64,
@@ -102,6 +104,7 @@ impl Board {
             stuck: None,
             spent: None,
             stopping: None,
+            closing: false,
             asked: BTreeMap::new(),
             next_ticket: 0,
             out: Vec::new(),

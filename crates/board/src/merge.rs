@@ -131,7 +131,10 @@ impl Board {
                 self.spent = Some(max);
                 format!("its conflict stays: {}", no_more_agents(max))
             }
-            Refusal::Stopping => "its merge conflicted, and the run was stopped".to_owned(),
+            Refusal::Stopping => {
+                let cause = self.refused_by_stop();
+                format!("its merge conflicted, and {}", cause.words())
+            }
             Refusal::Impossible(why) => {
                 self.out
                     .push(Effect::Defect(format!("issue `{id}`: {why}")));

@@ -9,7 +9,7 @@ use crate::board::Board;
 use crate::brief::{Brief, IssueFacts};
 use crate::ending::Disposal;
 use crate::issue::{Issue, Verdict};
-use crate::protocol::{AgentEnd, Ask, Duty, Effect, Refusal, Reviewed, Seat, StopCause, Ticket};
+use crate::protocol::{AgentEnd, Ask, Duty, Effect, Refusal, Reviewed, Seat, Ticket};
 use crate::work::Phase;
 
 impl Board {
@@ -72,7 +72,7 @@ impl Board {
                 self.fail(id, why, Disposal::Discard);
             }
             Refusal::Stopping => {
-                let cause = self.stopping.unwrap_or(StopCause::Cancel);
+                let cause = self.refused_by_stop();
                 self.stopped(id, cause);
             }
             Refusal::Impossible(why) => self.impossible(id, why),

@@ -78,6 +78,21 @@ impl Repository {
         &self.0.workspace
     }
 
+    /// Removes the folder for worktrees at the run's end, where none is left in it.
+    ///
+    /// # Errors
+    ///
+    /// What the system says, but for a folder that holds something or is gone.
+    pub fn close(&self) -> Result<(), GitError> {
+        use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+        match std::fs::remove_dir(&self.0.trees) {
+            Err(error) if !matches!(error.kind(), DirectoryNotEmpty | NotFound) => {
+                Err(GitError::io(&self.0.trees, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn git(&self) -> &Git {
         &self.0.git
     }

@@ -393,3 +393,16 @@ fn a_slot_granted_while_it_is_withdrawn_is_given_back() {
     world.answer(ticket, Answer::Granted);
     assert_eq!(world.log.last(), Some(&Effect::GiveBack(ticket)));
 }
+
+#[test]
+fn a_refusal_by_a_stop_that_is_still_on_its_way_asks_for_nobody_again() {
+    let mut world = World::new();
+    world.file("a", &[], &[]);
+    world.file("b", &[], &[]);
+    world.tell("ISSUE-1", Answer::Refused(Refusal::Stopping));
+    assert_eq!(world.asked("ISSUE-1"), None);
+    assert_eq!(world.status("ISSUE-1"), IssueStatus::Open);
+    world.stop(StopCause::Deadline);
+    assert!(world.board.is_quiet());
+    assert_eq!(world.status("ISSUE-2"), IssueStatus::Open);
+}

@@ -62,6 +62,9 @@ async fn new_files_and_folders_are_committed_and_ignored_ones_are_listed() {
     assert_eq!(end, PutAway::Removed);
     assert!(!worktree.path.exists());
     assert_eq!(field.sh("git for-each-ref refs/heads/gg").await, "");
+    repository.close().unwrap();
+    assert!(!worktree.path.parent().unwrap().exists());
+    repository.close().unwrap();
 }
 
 #[tokio::test]
