@@ -39,6 +39,8 @@ enum Task {
     Test,
     /// Build what program languages need, as far as it changed, into target/arms.
     Arms,
+    /// Write what a model can be told of each program language's surface into target/gg-signatures.
+    Signatures,
     /// Check that each crate uses only crates on lower floors, and libraries that are argued for.
     Floors,
     /// Measure gg against a bare loop; writes target/bench.json.
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Task::Demo => demo::run(),
         Task::Test => test::run(),
         Task::Arms => arms::build(),
+        Task::Signatures => arms::signatures(),
         Task::Floors => floors::run(),
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Schema => schema::run(),

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::arms::python;
 use crate::step::{cargo, run};
 
 /// Programs the build and the tests call, and the Debian package each comes in.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("cc", "build-essential"),
     ("git", "git"),
     ("sh", "dash"),
@@ -17,6 +18,8 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("unshare", "util-linux"),
     ("clang-19", "clang-19"),
     ("wasm-ld-19", "lld-19"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
 ];
 
 /// Files the build reads, by where Debian puts them and the package each comes in.
@@ -41,6 +44,10 @@ pub(crate) fn check() -> Result<()> {
         packages.dedup();
         install(&packages)?;
     }
+    // Without it only one arm is missing, which is said where it would be built.
+    if !python::usable() && installs() {
+        install(&["python3", "python3-venv"])?;
+    }
     for (command, component) in COMPONENTS {
         if answers(cargo().args([command, "--version"])) {
             continue;
@@ -59,8 +66,7 @@ pub(crate) fn check() -> Result<()> {
 
 fn install(packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
-    let debian = Path::new("/etc/debian_version").exists() && on_path("apt-get");
-    if !debian || !rustix::process::geteuid().is_root() {
+    if !installs() {
         bail!("programs are missing; install {list} (Debian's names) and try again");
     }
     println!("    apt-get install {list}");
@@ -68,6 +74,13 @@ fn install(packages: &[&str]) -> Result<()> {
     run(Command::new("apt-get")
         .args(["-qq", "-y", "install", "--no-install-recommends"])
         .args(packages))
+}
+
+/// Whether packages can be installed here without asking anyone.
+fn installs() -> bool {
+    Path::new("/etc/debian_version").exists()
+        && on_path("apt-get")
+        && rustix::process::geteuid().is_root()
 }
 
 fn on_path(program: &str) -> bool {

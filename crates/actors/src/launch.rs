@@ -16,8 +16,10 @@ use provider::mock::Script;
 use provider::openrouter::Endpoint;
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded, SessionStarted};
 use record::stream::{Stream, StreamReport};
+use sandbox::{arms, catalogue};
 use serde_json::value::RawValue;
 use vocab::ids::{ModelId, RoutingKey, SessionId};
+use vocab::language::ProgramLanguage;
 use vocab::outcome::EndStatus;
 
 use crate::clock::now_ms;
@@ -92,6 +94,14 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             refusals.push(Refusal::new(locus, format!("is no template: {fault}")));
         }
     }
+    for (locus, language) in &checked.loose.languages {
+        if let Some(why) = unusable_language(*language) {
+            let message = format!("is {language}, which cannot be used here: {why}");
+            refusals.push(Refusal::new(locus, message).with_hint(format!(
+                "`gg selfcheck --language {language}` tells whether it works"
+            )));
+        }
+    }
     if !checked.loose.live_models.is_empty()
         && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
@@ -136,6 +146,15 @@ fn raw(value: &impl serde::Serialize) -> Arc<RawValue> {
     serde_json::value::to_raw_value(value)
         .expect("launch types have string keys and finite numbers")
         .into()
+}
+
+/// Why programs of a language cannot be prepared, run or documented by this gg, on this machine
+/// (R17).
+fn unusable_language(language: ProgramLanguage) -> Option<String> {
+    let usable = arms::of(language).availability();
+    let documented = catalogue::of(language);
+    let why = usable.err().map(|why| why.to_string());
+    why.or_else(|| documented.err().map(|why| why.to_string()))
 }
 
 /// Why a path cannot be a workspace.

@@ -25,6 +25,7 @@ pub mod messages;
 #[cfg(test)]
 mod nets;
 pub mod panics;
+mod programs;
 pub mod provider_client;
 mod repository;
 pub mod run;

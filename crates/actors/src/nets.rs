@@ -72,6 +72,7 @@ pub(crate) fn session(document: &Value, script: &Value) -> Played {
         flow: None,
         endpoint: None,
         credential: None,
+        guests: None,
     });
     let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
     let journal = std::fs::read(workspace.join(".gg/replay.ndjson")).unwrap();

@@ -22,6 +22,7 @@ use record::mask::Mask;
 use record::stream::StreamReport;
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
+use vocab::capability::CapabilityId;
 use vocab::ids::RoutingKey;
 use vocab::looping::Knobs;
 use vocab::operations::EndingRole;
@@ -36,6 +37,7 @@ use crate::link::Link;
 use crate::machine::Position;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
 use crate::panics;
+use crate::programs::Host;
 use crate::provider_client::Ledger;
 use crate::scheduler::Scheduler;
 use crate::shared::{Shared, working_window};
@@ -64,6 +66,8 @@ pub struct RunOptions {
     pub endpoint: Option<Endpoint>,
     /// The key, which no captured text may carry (R23).
     pub credential: Option<Credential>,
+    /// Where compiled guests are kept from run to run; `None` keeps none.
+    pub guests: Option<PathBuf>,
 }
 
 /// How a run ended.
@@ -86,10 +90,11 @@ pub fn run(options: RunOptions) -> io::Result<RunReport> {
     panics::install_hook();
     let launch = &options.prepared.launch;
     if launch.root().system_prompt.is_none() {
+        let code = launch.root().enabled(CapabilityId::ResponsesAsCode);
         // Beside the start of the cast; without the thread, the first agent compiles it itself.
         std::thread::Builder::new()
             .name("gg-prompts".to_owned())
-            .spawn(prompts::warm)
+            .spawn(move || prompts::warm(code))
             .ok();
     }
     let flow = options.flow.as_deref().map(FlowWriter::start).transpose()?;
@@ -119,6 +124,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         build,
         endpoint,
         credential,
+        guests,
         ..
     } = options;
     let launch = Arc::clone(&prepared.launch);
@@ -135,6 +141,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     };
     let seed = open_record(&prepared, build, &routing_key, &voice);
 
+    let programs = Host::new(&launch, guests, &mask, &voice);
     let shared = Arc::new(Shared::new(
         Arc::clone(&launch),
         clock,
@@ -142,6 +149,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         mask,
         seed,
         prepared.skills.clone(),
+        programs,
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");

@@ -15,11 +15,12 @@ use record::mask::Mask;
 use tools::shell::Runner;
 use vocab::ids::ModelId;
 
-use crate::agent::Outfits;
+use crate::agent::{Openings, Outfits};
 use crate::clock::RunClock;
 use crate::hooks::Scripts;
 use crate::machine::Workers;
 use crate::messages::KeepSeed;
+use crate::programs::Host;
 use crate::skills::Library;
 use crate::telemetry::Voice;
 
@@ -45,6 +46,10 @@ pub(crate) struct Shared {
     pub(crate) outfits: Outfits,
     /// The operator's scripts, as they lie in the workspace.
     pub(crate) scripts: Scripts,
+    /// What code agents share.
+    pub(crate) programs: Host,
+    /// The programs that they open on.
+    pub(crate) openings: Openings,
     /// Whoever may work in it.
     pub(crate) workers: Workers,
     warned_unpriced: AtomicBool,
@@ -67,6 +72,7 @@ impl Shared {
         mask: Mask,
         seed: Seed,
         skills: Library,
+        programs: Host,
     ) -> Self {
         let scripts = Scripts::lay_down(&launch);
         let workers = Workers::of(&launch);
@@ -76,6 +82,8 @@ impl Shared {
             runner,
             mask,
             skills,
+            programs,
+            openings: Openings::default(),
             outfits: Outfits::default(),
             scripts,
             workers,

@@ -3,13 +3,15 @@
 //!
 //! Always true: profiles that name one directory share one copy of it, which nothing changes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use config::Refusal;
+use config::{Refusal, SkillDir};
 use context::modules::skills::{DEFAULT_DIR, Directory, Skill, SkillRefusal};
+use sandbox::arms;
+use vocab::language::ProgramLanguage;
 
 /// What the directories hold.
 #[derive(Clone, Debug, Default)]
@@ -21,15 +23,22 @@ pub struct Library {
 impl Library {
     /// Reads directories, each given by its locus and as it is written. Blocks on the disk: a
     /// launch is judged before there is an event loop.
-    pub(crate) fn read(workspace: &Path, dirs: &[(String, String)]) -> (Self, Vec<Refusal>) {
+    pub(crate) fn read(workspace: &Path, dirs: &[SkillDir]) -> (Self, Vec<Refusal>) {
         let mut library = Self {
             workspace: workspace.to_owned(),
             directories: HashMap::new(),
         };
         let mut refusals = Vec::new();
-        for (locus, dir) in dirs {
+        let mut judged = HashSet::new();
+        for SkillDir {
+            locus,
+            dir,
+            language,
+        } in dirs
+        {
             let place = library.place(dir);
             if library.directories.contains_key(&place) {
+                refusals.extend(library.foreign(locus, dir, *language, &mut judged));
                 continue;
             }
             let found = Directory::read(workspace, dir);
@@ -40,8 +49,31 @@ impl Library {
                     .map(|fault| refusal(locus, dir, fault)),
             );
             library.directories.insert(place, found.skills.into());
+            refusals.extend(library.foreign(locus, dir, *language, &mut judged));
         }
         (library, refusals)
+    }
+
+    /// Skills whose code no program of an agent can use; of each language told once.
+    fn foreign(
+        &self,
+        locus: &str,
+        dir: &str,
+        language: Option<ProgramLanguage>,
+        judged: &mut HashSet<(PathBuf, ProgramLanguage)>,
+    ) -> Vec<Refusal> {
+        let Some(language) = language.filter(|it| judged.insert((self.place(dir), *it))) else {
+            return Vec::new();
+        };
+        let arm = arms::of(language);
+        let told = |skill: &Arc<Skill>| {
+            let foreign = skill.foreign(arm.display_name(), arm.module_extensions());
+            let told = foreign
+                .into_iter()
+                .map(|fault| Refusal::new(locus, format!("is `{dir}`, where {fault}")));
+            told.collect::<Vec<_>>()
+        };
+        self.of(dir).iter().flat_map(told).collect()
     }
 
     /// The skills of a directory, as a profile writes it.
@@ -84,10 +116,44 @@ mod tests {
 
     use super::*;
 
-    fn dirs(dirs: &[&str]) -> Vec<(String, String)> {
+    fn dirs(dirs: &[&str]) -> Vec<SkillDir> {
         let dirs = dirs.iter().enumerate();
-        dirs.map(|(n, dir)| (format!("agent {n}: params.dir"), (*dir).to_owned()))
-            .collect()
+        dirs.map(|(n, dir)| SkillDir {
+            locus: format!("agent {n}: params.dir"),
+            dir: (*dir).to_owned(),
+            language: None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn code_in_no_language_of_an_agent_is_refused_at_each_language_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let skill = folder.path().join("know/csv");
+        fs::create_dir_all(&skill).unwrap();
+        let head = "---\nname: csv\ndescription: d\n---\n";
+        fs::write(skill.join("skill.md"), head).unwrap();
+        fs::write(skill.join("skill.js"), "export const x = 1;").unwrap();
+        let mut named = dirs(&["know", "know", "./know", "know"]);
+        let languages = [
+            None,
+            Some(ProgramLanguage::Typescript),
+            Some(ProgramLanguage::Python),
+            Some(ProgramLanguage::Python),
+        ];
+        for (dir, language) in named.iter_mut().zip(languages) {
+            dir.language = language;
+        }
+        let (library, refusals) = Library::read(folder.path(), &named);
+        let told: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "agent 2: params.dir is `./know`, where skill `csv` carries `skill.js` and nothing \
+              that programs in Python can use; add `skill.py`"
+            ]
+        );
+        assert_eq!(library.of("know").len(), 1);
     }
 
     #[test]

@@ -6,13 +6,16 @@
 //! whoever runs one asks here. The figures that R48 gives an absence stand here and nowhere else.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
 use vocab::knowledge::MemoryLimits;
+use vocab::language::ProgramLanguage;
 
 use crate::capability::Capability;
 use crate::capability::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy, TaskMode};
+use crate::capability::programs::ChosenTypes;
 use crate::capability::window::{AutoloadMode, CompactionStrategy};
 use crate::profile::Profile;
 
@@ -96,6 +99,31 @@ pub struct BoardPolicy<'a> {
     pub max_retries: u64,
 }
 
+/// How an agent's programs are written and bounded (04 §6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramPolicy {
+    /// Their language.
+    pub language: ProgramLanguage,
+    /// How long one may run, time in calls left out.
+    pub timeout: Duration,
+    /// Bytes of memory one may have.
+    pub max_memory_bytes: u64,
+    /// Which types a documentation view brings along.
+    pub doc_view_types: ChosenTypes,
+}
+
+/// The longest time that is counted; nobody waits this long for a program.
+const LONGEST: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// Which programs are kept (02 §11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LibraryPolicy {
+    /// Most recent programs kept; 0 is all.
+    pub keep: u64,
+    /// Characters of a program's id, from 2 to 32.
+    pub id_length: u8,
+}
+
 impl Profile {
     /// Whether an issue of its own must name a reviewer.
     pub fn requires_reviewers(&self) -> bool {
@@ -114,6 +142,22 @@ impl Profile {
                 max_issues: board.params.max_issues?,
                 max_retries: board.params.max_retries?,
             }),
+            _ => None,
+        }
+    }
+
+    /// How its programs are written and bounded; `None` where it calls tools instead.
+    pub fn programs(&self) -> Option<ProgramPolicy> {
+        match self.running(CapabilityId::ResponsesAsCode)? {
+            Capability::ResponsesAsCode(code) => {
+                let timeout = Duration::try_from_secs_f64(code.params.timeout_secs?);
+                Some(ProgramPolicy {
+                    language: code.params.language?,
+                    timeout: timeout.unwrap_or(LONGEST).min(LONGEST),
+                    max_memory_bytes: code.params.max_memory_bytes?,
+                    doc_view_types: code.params.doc_view_types?.chosen(),
+                })
+            }
             _ => None,
         }
     }
@@ -201,6 +245,18 @@ impl Profile {
         }
     }
 
+    /// Which of its programs are kept; `None` where none is, as of an agent that writes none.
+    pub fn library(&self) -> Option<LibraryPolicy> {
+        self.running(CapabilityId::ResponsesAsCode)?;
+        match self.running(CapabilityId::ProgramLibrary)? {
+            Capability::ProgramLibrary(library) => Some(LibraryPolicy {
+                keep: library.params.keep?,
+                id_length: u8::try_from(library.params.id_length?).ok()?,
+            }),
+            _ => None,
+        }
+    }
+
     /// How it opens on the brief's files; `None` where it does not.
     pub fn autoload(&self) -> Option<AutoloadPolicy> {
         match self.running(CapabilityId::AutoloadSpecifications)? {
@@ -273,7 +329,16 @@ mod tests {
                 "params": { "topFileViews": 5, "signalThresholdPercent": 0 } },
             { "id": "autoload-specifications", "enabled": true, "implementation": "locked",
                 "params": { "images": true } },
+            { "id": "responses-as-code", "enabled": true, "params": {} },
+            { "id": "program-library", "enabled": true, "params": { "keep": 20, "idLength": 4 } },
         ]));
+        assert_eq!(
+            profile.library(),
+            Some(LibraryPolicy {
+                keep: 20,
+                id_length: 4
+            })
+        );
         assert_eq!(
             profile.tasks(),
             Some(TaskPolicy {
@@ -334,6 +399,27 @@ mod tests {
     }
 
     #[test]
+    fn programs_have_their_bounds_and_documentation_its_flags() {
+        let code = |types: Value| {
+            profile(
+                &json!([{ "id": "responses-as-code", "enabled": true, "params": {
+                "language": "javascript", "timeoutSecs": 1.5, "maxMemoryBytes": 5e8,
+                "docViewTypes": types } }]),
+            )
+            .programs()
+            .unwrap()
+        };
+        let policy = code(json!({ "return": true, "parameters": false, "errors": true }));
+        assert_eq!(policy.language, ProgramLanguage::Javascript);
+        assert_eq!(policy.timeout, Duration::from_millis(1500));
+        assert_eq!(policy.max_memory_bytes, 500_000_000);
+        assert_eq!(policy.doc_view_types.flags(), "return+errors");
+        let all = code(json!(true)).doc_view_types;
+        assert_eq!(all.flags(), "return+parameters+errors");
+        assert_eq!(code(json!(false)).doc_view_types.flags(), "none");
+    }
+
+    #[test]
     fn absences_are_off_but_for_the_figures_that_are_named() {
         let profile = profile(&json!([
             { "id": "compaction", "enabled": true, "implementation": "self-summarization",
@@ -366,6 +452,7 @@ mod tests {
             { "id": "context-window-override", "enabled": false, "params": { "windowLimit": 9000 } },
             { "id": "agent-managed-context", "enabled": false, "params": { "topFileViews": 5 } },
             { "id": "autoload-specifications", "enabled": false, "params": { "images": true } },
+            { "id": "program-library", "enabled": true, "params": { "keep": 20, "idLength": 4 } },
         ]);
         let profile = profile(&written);
         assert_eq!(profile.tasks(), None);
@@ -375,6 +462,7 @@ mod tests {
         assert_eq!(profile.window_override(), None);
         assert_eq!(profile.managed(), None);
         assert_eq!(profile.autoload(), None);
+        assert_eq!(profile.library(), None, "who writes no program keeps none");
         assert_eq!(profile.models().count(), 1);
     }
 

@@ -50,7 +50,13 @@ impl Profile {
 
     /// Whether it may copy itself: the call is granted, and `subagents` is on to collect the copy.
     pub fn forks(&self) -> bool {
-        self.offers(ToolName::Fork)
+        if self.programs().is_none() {
+            return self.offers(ToolName::Fork);
+        }
+        let mut granted = self.operations.iter();
+        self.enabled(CapabilityId::Fork)
+            && self.enabled(CapabilityId::Subagents)
+            && granted.any(|id| id.operation().tool == Some(ToolName::Fork))
     }
 
     fn subagent_entries(&self) -> Vec<&RosterEntry> {

@@ -10,24 +10,25 @@ use std::sync::Arc;
 
 use vocab::band::Band;
 use vocab::message::Message;
-use vocab::tools::ToolName;
 
 use crate::prompts::{self, BandShare, PromptError, SignalContext, ViewShare};
 use crate::window::Window;
 
 /// When the signal is shown, and what it lists.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SignalPolicy {
     /// Fullness from which it is shown, percent of the working window; 0 is always.
     pub threshold_percent: f64,
     /// File views listed, largest first; 0 is none.
     pub top_file_views: usize,
-    /// Whether the agent holds the call that evicts file views.
-    pub evict: bool,
-    /// Whether it holds the call that archives turns.
-    pub archive: bool,
-    /// Whether it holds the call that searches what was archived.
-    pub search: bool,
+    /// The call that evicts file views, as it is named to the agent; `None` where it has none.
+    pub evict: Option<Arc<str>>,
+    /// The call that closes views a program opened.
+    pub close: Option<Arc<str>>,
+    /// The call that archives turns.
+    pub archive: Option<Arc<str>>,
+    /// The call that searches what was archived.
+    pub search: Option<Arc<str>>,
 }
 
 /// Brings the window's signal slot up to date: filled from the threshold on, else empty.
@@ -56,8 +57,7 @@ pub fn measure(window: &mut Window, policy: &SignalPolicy) -> Option<SignalConte
     if share(total, limit) < policy.threshold_percent {
         return None;
     }
-    let evict = policy.evict.then_some(ToolName::EvictFileView.as_str());
-    let listed = if policy.evict {
+    let listed = if policy.evict.is_some() {
         policy.top_file_views
     } else {
         0
@@ -85,9 +85,10 @@ pub fn measure(window: &mut Window, policy: &SignalPolicy) -> Option<SignalConte
     Some(SignalContext {
         overall: percent(total, limit),
         bands,
-        evict,
-        archive: policy.archive.then_some(ToolName::ArchiveThread.as_str()),
-        search: policy.search.then_some(ToolName::SearchArchive.as_str()),
+        evict: policy.evict.clone(),
+        close: policy.close.clone(),
+        archive: policy.archive.clone(),
+        search: policy.search.clone(),
     })
 }
 
@@ -112,13 +113,16 @@ mod tests {
     use super::*;
     use crate::window::{NewItem, Retention};
 
-    const ALL: SignalPolicy = SignalPolicy {
-        threshold_percent: 75.0,
-        top_file_views: 2,
-        evict: true,
-        archive: true,
-        search: true,
-    };
+    fn all() -> SignalPolicy {
+        SignalPolicy {
+            threshold_percent: 75.0,
+            top_file_views: 2,
+            evict: Some("evict_file_view".into()),
+            close: None,
+            archive: Some("archive_thread".into()),
+            search: Some("search_archive".into()),
+        }
+    }
 
     fn item(band: Band, selector: Option<&str>, tokens: u64) -> NewItem {
         NewItem {
@@ -152,17 +156,36 @@ mod tests {
 
     #[test]
     fn everything_held_is_named_with_its_trade() {
-        let signal = prompts::context_signal(&measure(&mut full(), &ALL).unwrap()).unwrap();
+        let signal = prompts::context_signal(&measure(&mut full(), &all()).unwrap()).unwrap();
         insta::assert_snapshot!(signal);
+    }
+
+    #[test]
+    fn a_code_agent_s_calls_are_named_as_its_programs_spell_them() {
+        let policy = SignalPolicy {
+            evict: Some("context.evictFileView".into()),
+            close: Some("views.close".into()),
+            archive: None,
+            search: None,
+            ..all()
+        };
+        let signal = prompts::context_signal(&measure(&mut full(), &policy).unwrap()).unwrap();
+        assert!(
+            signal.ends_with(
+                "`context.evictFileView` frees what file views take; an evicted file can be read \
+                 again.\n`views.close` frees what a text view takes; a closed one was the only copy."
+            ),
+            "{signal}"
+        );
     }
 
     #[test]
     fn without_a_call_there_are_figures_alone() {
         let policy = SignalPolicy {
-            evict: false,
-            archive: false,
-            search: false,
-            ..ALL
+            evict: None,
+            archive: None,
+            search: None,
+            ..all()
         };
         let signal = prompts::context_signal(&measure(&mut full(), &policy).unwrap()).unwrap();
         assert_eq!(
@@ -176,7 +199,7 @@ mod tests {
     fn a_list_of_none_is_no_list() {
         let none = SignalPolicy {
             top_file_views: 0,
-            ..ALL
+            ..all()
         };
         assert!(
             !prompts::context_signal(&measure(&mut full(), &none).unwrap())
@@ -188,7 +211,7 @@ mod tests {
             retention: Retention::Pinned,
             ..item(Band::FileView, Some("spec.md"), 10)
         });
-        let signal = prompts::context_signal(&measure(&mut window, &ALL).unwrap()).unwrap();
+        let signal = prompts::context_signal(&measure(&mut window, &all()).unwrap()).unwrap();
         assert!(signal.contains("- File Views: 100.0%\n`evict"), "{signal}");
     }
 
@@ -196,13 +219,13 @@ mod tests {
     fn it_is_there_from_the_threshold_on_and_never_counts_itself() {
         let mut window = full();
         let (_, before) = window.breakdown();
-        refresh(&mut window, &ALL).unwrap();
+        refresh(&mut window, &all()).unwrap();
         assert!(window.signal().is_some());
         assert_eq!(window.breakdown().1, before);
         for (threshold_percent, shown) in [(80.0, true), (80.1, false), (0.0, true)] {
             let policy = SignalPolicy {
                 threshold_percent,
-                ..ALL
+                ..all()
             };
             refresh(&mut window, &policy).unwrap();
             assert_eq!(window.signal().is_some(), shown, "{threshold_percent}");
@@ -210,7 +233,7 @@ mod tests {
         let mut empty = Window::new(1000, "", provider::request::Shape::Bare);
         let always = SignalPolicy {
             threshold_percent: 0.0,
-            ..ALL
+            ..all()
         };
         assert!(measure(&mut empty, &always).is_some());
     }

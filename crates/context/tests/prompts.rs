@@ -1,9 +1,10 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
 use context::prompts::{
-    self, AutoloadSection, CompactionSection, ExecSection, ExitLine, ForkSection, MachineSection,
-    ManagedSection, MemoriesSection, PromptError, ReadFile, RosterLine, Shell, SkillLine,
-    SkillsSection, SubagentsSection, SystemContext, TasksSection,
+    self, AutoloadSection, CodeSurface, CompactionSection, ExecSection, ExitLine, ForkSection,
+    MachineSection, ManagedSection, MemoriesSection, ModuleImport, ProgramBounds, ProgramLanguage,
+    ProgramLibrary, PromptError, ReadFile, RosterLine, Shell, SkillLine, SkillsSection,
+    SubagentsSection, SystemContext, TasksSection,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -130,6 +131,27 @@ fn system_prompt_with_everything_off() {
 #[test]
 fn system_prompt_of_a_reviewer() {
     insta::assert_snapshot!(render(&SystemContext::new(EndingRole::Review, 8_000)));
+}
+
+/// The same agent, answering with programs.
+fn with_programs(context: SystemContext) -> SystemContext {
+    let language = ProgramLanguage {
+        id: "python",
+        name: "Python",
+        checker: None,
+    };
+    let docs = ModuleImport {
+        id: "docs",
+        path: "gg.docs",
+        import: "import gg",
+    };
+    let bounds = ProgramBounds::new(std::time::Duration::from_secs(1), 1);
+    let mut code = CodeSurface::new(language, vec![docs], Vec::new(), bounds);
+    code.library = Some(ProgramLibrary { keep: None });
+    SystemContext {
+        code: Some(code),
+        ..context
+    }
 }
 
 /// The same agent in a state with two ways out.
@@ -456,7 +478,7 @@ fn who_it_may_become_is_listed_once() {
 
 #[test]
 fn every_name_a_template_asks_for_is_one_the_context_carries() {
-    let mut context = serde_json::to_value(in_a_machine(on())).unwrap();
+    let mut context = serde_json::to_value(with_programs(in_a_machine(on()))).unwrap();
     for name in ["this", "text"] {
         context[name] = Value::Null;
     }
@@ -469,16 +491,27 @@ fn every_name_a_template_asks_for_is_one_the_context_carries() {
     for (name, value) in line.as_object().unwrap() {
         context[name] = value.clone();
     }
-    let line = context["machine"]["exits"][0].clone();
-    for (name, value) in line.as_object().unwrap() {
-        context[name] = value.clone();
+    for list in ["/machine/exits/0", "/code/modules/0"] {
+        let line = context.pointer(list).expect(list).clone();
+        for (name, value) in line.as_object().unwrap() {
+            context[name] = value.clone();
+        }
     }
     // The other templates are rendered in every branch by tests of their own.
-    let whole = ["system_tool_calling", "missing_call", "picture_removed"];
+    let whole = [
+        "system_tool_calling",
+        "system_code",
+        "missing_call",
+        "picture_removed",
+    ];
     let templates = prompts::templates().filter(|(name, _)| whole.contains(name));
     for (name, source) in templates {
         for expression in expressions(source) {
-            for path in expression.split_whitespace().filter(|word| is_path(word)) {
+            let words = expression.split_whitespace();
+            for path in words
+                .map(|word| word.trim_end_matches(')'))
+                .filter(|word| is_path(word))
+            {
                 let pointer = format!("/{}", path.replace('.', "/"));
                 assert!(
                     context.pointer(&pointer).is_some(),
@@ -552,28 +585,33 @@ fn every_variable_of_an_override_is_documented_and_no_other() {
         names.extend(cells.next().unwrap());
         members.extend(cells.flatten());
     }
-    let mut context = serde_json::to_value(in_a_machine(on())).unwrap();
+    let mut context = serde_json::to_value(with_programs(in_a_machine(on()))).unwrap();
     // Of each list one, as the table names its members.
     let exits = context["machine"]["exits"].as_array_mut().unwrap();
     exits.truncate(1);
     let carried = context.as_object().unwrap();
     let mut expected: Vec<_> = carried.keys().map(String::as_str).collect();
-    let mut inner: Vec<_> = carried
-        .values()
-        .filter_map(Value::as_object)
-        .flat_map(|member| {
-            let lists = member.values().filter_map(Value::as_array).flatten();
-            let listed = lists.filter_map(Value::as_object);
-            listed
-                .chain([member])
-                .flat_map(|member| member.keys().map(String::as_str))
-        })
-        .collect();
+    let mut inner = Vec::new();
+    carried.values().for_each(|value| keys(value, &mut inner));
     for list in [&mut names, &mut members, &mut expected, &mut inner] {
         list.sort_unstable();
     }
     assert_eq!(names, expected);
     assert_eq!(members, inner);
+}
+
+/// Every key of an object, and of those in it.
+fn keys<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                found.push(key);
+                keys(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
 }
 
 proptest! {

@@ -270,3 +270,34 @@ fn a_stripped_picture_leaves_its_result_and_a_note() {
     let sent = String::from_utf8(window.request_thread().to_vec()).unwrap();
     assert!(!sent.contains("image_url"), "{sent}");
 }
+
+#[test]
+fn views_that_are_disowned_become_history_and_keep_every_byte() {
+    let mut window = Window::new(1_000, TOOLSET, Shape::Bare);
+    let view = |band, selector: &str| NewItem {
+        selector: Some(selector.into()),
+        ..NewItem::new(band, 1, user(&format!("body of {selector}")))
+    };
+    for (band, selector) in [
+        (Band::DocsView, "gg.views.openText"),
+        (Band::DocsView, "csvTools.cells"),
+        (Band::TextView, "csvTools.cells"),
+    ] {
+        let opened = window.open_view(view(band, selector), |_| Err(()));
+        assert!(opened.is_ok());
+    }
+    let (before, _) = window.breakdown();
+    let ids = window.ids();
+    window.disown_views(|band, key| band == Band::DocsView && key.starts_with("csvTools"));
+    assert_eq!(window.ids(), ids);
+    let bands: Vec<_> = window.items().iter().map(|item| item.band).collect();
+    assert_eq!(bands, [Band::DocsView, Band::History, Band::TextView]);
+    assert_eq!(window.items()[1].selector, None);
+    assert_eq!(window.open_views().count(), 2);
+    let (after, _) = window.breakdown();
+    assert_eq!(after.total(), before.total());
+    // What is opened again is a view of its own.
+    let again = view(Band::DocsView, "csvTools.cells");
+    assert!(window.open_view(again, |_| Err(())).is_ok());
+    assert_eq!(window.open_views().count(), 3);
+}

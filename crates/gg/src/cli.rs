@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use vocab::language::ProgramLanguage;
+
+use vocab::language::ProgramLanguage;
 
 use crate::study::plan::Variable;
 
@@ -50,6 +53,12 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Print the JSON Schema of the launch document
     Schema,
+    /// Print everything gg can offer a model, as JSON: every tool, and every call of a program
+    ///
+    /// Tools stand in families, each with its definition as a run sends it, what offers it and the
+    /// other shapes a configuration gives it. Functions and types are those of one program
+    /// language's documentation.
+    Reference(ReferenceArgs),
     /// Write a launch document to start from
     ///
     /// One agent with every tool of this build. As written without options it runs at once, on a
@@ -88,6 +97,12 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Show how messages went between the actors of a run, from the log that `--flow` wrote
     Flow(FlowArgs),
+    /// Run the first program of an agent in every program language, as a session would, here
+    ///
+    /// One line a language: whether programs of it can be prepared and run by this gg on this
+    /// machine and what the first preparation took; where they cannot, why. Needs no network and no
+    /// key. Exits 0 where all work.
+    Selfcheck(SelfcheckArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands into a directory
@@ -312,6 +327,14 @@ pub(crate) struct FlowArgs {
     pub(crate) limit: usize,
 }
 
+/// `gg reference`.
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArgs {
+    /// The program language whose functions and types are printed
+    #[arg(long, value_name = "ID", default_value_t = ProgramLanguage::Typescript)]
+    pub(crate) language: ProgramLanguage,
+}
+
 /// What `gg flow` prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FlowFormat {
@@ -325,6 +348,14 @@ pub(crate) enum FlowFormat {
     Waits,
     /// Of a run: its agents over time, as an SVG picture
     Gantt,
+}
+
+/// `gg selfcheck`.
+#[derive(Debug, Args)]
+pub(crate) struct SelfcheckArgs {
+    /// A language to check; given several times, each; omitted, all of them
+    #[arg(long, value_name = "ID")]
+    pub(crate) language: Vec<ProgramLanguage>,
 }
 
 /// `gg completions`.

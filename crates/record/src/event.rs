@@ -9,6 +9,7 @@ mod board;
 mod held;
 mod hooks;
 mod machine;
+mod program;
 mod provider;
 mod reclaimed;
 mod succession;
@@ -39,6 +40,9 @@ pub use held::{
 };
 pub use hooks::{HookDecision, HookRun};
 pub use machine::FsmState;
+pub use program::{
+    ApiCall, ApiResult, CodeExecution, ProgramLog, ProgramLogLevel, UndocumentedCalls,
+};
 pub use provider::{PrefixBroken, ProviderFault, ProviderSwitch};
 pub use reclaimed::{Compaction, ContextManaged, ManagedAction, Retained, WindowTokens};
 pub use succession::{AgentTransition, TransitionKind, TransitionRow};
@@ -118,6 +122,12 @@ pub enum Event {
     ToolCall(ToolCall),
     /// A tool call closes.
     ToolResult(Box<ToolResult>),
+    /// A program's call opens.
+    ApiCall(ApiCall),
+    /// A program's call closes.
+    ApiResult(ApiResult),
+    /// A submitted program, whatever became of it.
+    CodeExecution(Box<CodeExecution>),
     /// A command line ran.
     Shell(Box<Shell>),
     /// A reply was cut at the output cap and rejected whole.
@@ -257,6 +267,12 @@ pub struct ModuleRow {
 pub struct AgentSurface {
     /// `tool_calling` or `responses_as_code`.
     pub execution_mode: &'static str,
+    /// Code agents: the language of their programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_language: Option<&'static str>,
+    /// Code agents: which types a documentation view brings along, joined by `+`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doc_view_types: Option<String>,
     /// Tool agents: the resolved tools in offered order, ending calls last.
     pub tools: Vec<&'static str>,
     /// Code agents: the bound modules.
@@ -269,6 +285,21 @@ pub struct AgentSurface {
 pub struct ApiModule {
     /// The id shared by all languages.
     pub module: String,
+    /// As its language spells it.
+    pub path: String,
+    /// What it is for, in a line.
+    pub description: String,
+    /// What can be called of it.
+    pub functions: Vec<ApiFunction>,
+}
+
+/// A way to call an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ApiFunction {
+    /// As its language spells it, relative to its module.
+    pub name: String,
+    /// What is called.
+    pub operation: &'static str,
 }
 
 /// See [`Event::ContextBreakdown`].

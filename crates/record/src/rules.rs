@@ -19,6 +19,7 @@ mod lean;
 mod line;
 mod machine;
 mod persistence;
+mod programs;
 mod providers;
 mod reclaimed;
 mod report;
@@ -80,6 +81,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     persistence::check(lines, found);
     board::check(lines, found);
     hooks::check(lines, ending, found);
+    programs::check(lines, found);
     providers::check(lines, found);
     sums::check(lines, found);
     found.violations.sort_by_key(|violation| violation.line);
@@ -193,6 +195,9 @@ mod rule {
     pub(super) const COMPACTION: &str = "compaction";
     /// What was reclaimed is what the window is smaller by, and starts somewhere.
     pub(super) const RECLAIMED: &str = "reclaimed";
+    /// Tools are called by agents that are offered tools, and operations by programs; each program is
+    /// accounted for once, with its calls, and nothing is serviced that its agent is not offered.
+    pub(super) const PROGRAMS: &str = "programs";
     /// The bands sum to the total.
     pub(super) const BANDS: &str = "bands";
     /// Usage deltas sum to the `slot_usage` lines.
@@ -234,6 +239,7 @@ mod rule {
         BOARD,
         COMPACTION,
         RECLAIMED,
+        PROGRAMS,
         BANDS,
         SLOT_SUMS,
         SUMMARY_SUMS,

@@ -124,6 +124,8 @@ impl Session {
             None,
             Event::AgentSurface(AgentSurface {
                 execution_mode: "tool_calling",
+                program_language: None,
+                doc_view_types: None,
                 tools: vec!["shell", "finish"],
                 apis: Vec::new(),
             }),

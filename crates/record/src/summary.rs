@@ -19,7 +19,7 @@ use vocab::ids::{ModelId, ProviderName};
 use vocab::outcome::{Breach, EndStatus, ErrorType};
 use vocab::usage::{Cost, Tokens};
 
-use crate::event::SlotUsage;
+use crate::event::{SlotUsage, UndocumentedCalls};
 
 pub use fold::{Conclusion, Fold};
 pub(crate) use held::Reached;
@@ -32,6 +32,9 @@ pub struct Summary {
     /// `tool_calling` or `responses_as_code`, of the root; absent where it never opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_mode: Option<&'static str>,
+    /// The language of the root's programs, where it answers with programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_language: Option<&'static str>,
     /// How the run ended.
     pub status: EndStatus,
     /// The process's exit code.
@@ -88,9 +91,21 @@ pub struct Summary {
     pub max_response_chars: u64,
     /// Most output and reasoning tokens of a reply, over the same turns.
     pub max_response_output_tokens: u64,
-    /// Tool calls answered, failed or not.
+    /// Calls dispatched, by tool agents and by programs, failed or not.
     #[serde(skip_serializing_if = "is_zero")]
     pub tool_calls: u64,
+    /// Calls that programs made, refused ones and those that dispatch nothing included.
+    pub api_calls: u64,
+    /// Programs submitted.
+    pub code_executions: u64,
+    /// Those of them that failed.
+    pub code_failures: u64,
+    /// Milliseconds spent preparing them.
+    pub compile_ms: u64,
+    /// Milliseconds spent getting components to run them.
+    pub compile_wait_ms: u64,
+    /// Calls whose documentation was not in view.
+    pub undocumented_calls: UndocumentedCalls,
     /// Command lines run.
     pub shell_commands: u64,
     /// Hooks run.

@@ -1,14 +1,19 @@
 //! Guests compiled for this machine, kept in a folder between runs (R15).
 //!
-//! An entry is named by what it was compiled from and for, and holds its own digest. It is written
-//! beside its place and moved there, so that no reader sees half of one.
+//! An entry is named by what it was compiled from and for, and ends with a digest of what stands before
+//! it. It is written beside its place and moved there, so that no reader sees half of one, and mapped
+//! from there: programs of all processes share one copy of its code, and none waits for it to be read.
+//!
+//! The digest at its end tells an entry that is not whole from one that is. Who may have written it is
+//! the folder's to tell, so that digest is a fast one.
 //!
 //! Always true: nothing is read from a folder that somebody else could have written to; an entry that
 //! is not whole is made anew.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,13 +22,17 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use wasmtime::component::Component;
 use wasmtime::{AsContextMut, Engine};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use crate::contract::{Sandbox, SandboxPre};
 use crate::engine::{EngineError, runtime};
 use crate::program::State;
 
 /// Length of the digest that ends an entry.
-const DIGEST: usize = 32;
+const DIGEST: usize = 16;
+
+/// How much of an entry is read at a time, to be judged.
+const PIECE: usize = 256 * 1024;
 
 /// A guest that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -95,31 +104,42 @@ impl Cache {
     }
 
     fn entry(&self, engine: &Engine, bytes: &[u8]) -> PathBuf {
-        let mut compiler = Fingerprint(Sha256::new());
+        let mut compiler = Fingerprint(Xxh3Default::new());
         engine.precompile_compatibility_hash().hash(&mut compiler);
         let name = format!(
-            "{}-{}.cwasm",
+            "{}-{:032x}.cwasm",
             hex(&Sha256::digest(bytes)),
-            hex(&compiler.0.finalize()[..8])
+            compiler.0.digest128()
         );
         self.folder.join(name)
     }
 }
 
-/// What an entry holds, where it is whole.
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let mut held = std::fs::read(path).ok()?;
-    let at = held.len().checked_sub(DIGEST)?;
-    let whole = Sha256::digest(&held[..at])[..] == held[at..];
-    held.truncate(at);
-    whole.then_some(held)
+/// Whether an entry is there and ends with the digest of what stands before it.
+fn is_whole(path: &Path) -> std::io::Result<bool> {
+    let mut file = File::open(path)?;
+    let Some(code) = file.metadata()?.len().checked_sub(DIGEST as u64) else {
+        return Ok(false);
+    };
+    let mut digest = Xxh3Default::new();
+    let mut piece = vec![0; PIECE];
+    let mut left = code;
+    while left > 0 {
+        let next = piece.len().min(usize::try_from(left).unwrap_or(PIECE));
+        file.read_exact(&mut piece[..next])?;
+        digest.update(&piece[..next]);
+        left -= next as u64;
+    }
+    let mut written = [0; DIGEST];
+    file.read_exact(&mut written)?;
+    Ok(written == digest.digest128().to_be_bytes())
 }
 
 fn write(path: &Path, compiled: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(compiled)?;
-    file.write_all(&Sha256::digest(compiled))?;
+    file.write_all(&xxh3_128(compiled).to_be_bytes())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -143,21 +163,27 @@ impl Guest {
         let entry = cache.map(|cache| cache.entry(&runtime.engine, bytes));
         let kept = entry
             .as_deref()
-            .and_then(read)
-            .and_then(|compiled| restore(&runtime.engine, &compiled));
+            // An entry that is not there and one that cannot be read are made alike.
+            .filter(|entry| is_whole(entry).unwrap_or(false))
+            .and_then(|entry| map(&runtime.engine, entry));
         let (component, origin) = if let Some(component) = kept {
             (component, Origin::Kept)
         } else {
             let compiled = runtime.engine.precompile_component(bytes).map_err(unfit)?;
-            if let Some(entry) = &entry
-                && let Err(error) = write(entry, &compiled)
-            {
-                // The next run compiles once more; nothing else is lost.
-                tracing::warn!("{} cannot be kept: {error}", entry.display());
-            }
-            let component = restore(&runtime.engine, &compiled).ok_or_else(|| {
-                GuestError::Component("what the engine compiled it does not take".to_owned())
-            })?;
+            let written = entry.as_deref().filter(|entry| {
+                write(entry, &compiled)
+                    .inspect_err(|error| {
+                        // The next run compiles once more; nothing else is lost.
+                        tracing::warn!("{} cannot be kept: {error}", entry.display());
+                    })
+                    .is_ok()
+            });
+            let component = written
+                .and_then(|entry| map(&runtime.engine, entry))
+                .or_else(|| restore(&runtime.engine, &compiled))
+                .ok_or_else(|| {
+                    GuestError::Component("what the engine compiled it does not take".to_owned())
+                })?;
             (component, Origin::Compiled)
         };
         let pre = runtime.linker.instantiate_pre(&component).map_err(unfit)?;
@@ -195,25 +221,33 @@ impl Guest {
 /// Machine code as a component; `None` where the engine does not take it.
 #[expect(
     unsafe_code,
-    reason = "the engine cannot check machine code; where it comes from is checked here"
+    reason = "the engine cannot check machine code; it was made just now"
 )]
 fn restore(engine: &Engine, compiled: &[u8]) -> Option<Component> {
     // SAFETY: `deserialize` asks for bytes that `precompile_component` of this engine version and
-    // configuration made, unchanged. They were made just now, or come from an entry whose name holds
-    // both and whose digest holds, in a folder that nobody else can write to.
+    // configuration made, unchanged: the caller has them from there.
     unsafe { Component::deserialize(engine, compiled) }.ok()
 }
 
+/// The machine code of an entry as a component; `None` where the engine does not take it.
+#[expect(
+    unsafe_code,
+    reason = "the engine cannot check machine code; where it comes from is checked here"
+)]
+fn map(engine: &Engine, entry: &Path) -> Option<Component> {
+    // SAFETY: `deserialize_file` asks for a file that holds what `precompile_component` of this engine
+    // version and configuration made, and that stays as it is. The entry's name holds both and its
+    // digest was right; the folder is nobody else's to write to, and gg itself replaces entries by
+    // new files, never in place. The digest stands behind all that the format refers to.
+    unsafe { Component::deserialize_file(engine, entry) }.ok()
+}
+
 /// A digest that takes whatever can be hashed.
-struct Fingerprint(Sha256);
+struct Fingerprint(Xxh3Default);
 
 impl Hasher for Fingerprint {
     fn finish(&self) -> u64 {
-        let digest = self.0.clone().finalize();
-        digest
-            .iter()
-            .take(8)
-            .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        self.0.digest()
     }
 
     fn write(&mut self, bytes: &[u8]) {

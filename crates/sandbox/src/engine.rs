@@ -13,8 +13,9 @@ use crate::program::State;
 /// How often running programs are looked at.
 pub const TICK: Duration = Duration::from_millis(100);
 
-/// The stack a program may use.
-const WASM_STACK: usize = 1024 * 1024;
+/// The stack a program may use. Python's thousand calls take more than one MiB of it where each
+/// passes through C, as one inside `map` does; less would kill the guest in place of the exception.
+const WASM_STACK: usize = 2 * 1024 * 1024;
 
 /// The stack a program and the host functions it calls run on; only pages that are touched cost.
 const FIBER_STACK: usize = 4 * 1024 * 1024;

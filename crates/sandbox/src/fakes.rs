@@ -77,7 +77,7 @@ impl Frame for Fake {
         self.clock_spent
     }
 
-    fn pending(&self) -> Option<String> {
+    fn pending(&self, _: &'static Operation) -> Option<String> {
         self.pending.clone()
     }
 
@@ -272,6 +272,7 @@ pub(crate) fn everything(role: EndingRole) -> Offer {
             children: true,
             implementers: true,
             driven: false,
+            scripted: false,
         },
     }
 }

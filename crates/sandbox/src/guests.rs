@@ -18,6 +18,7 @@ use wit_parser::Resolve;
 
 use crate::components::{Cache, CacheRefusal, Guest, Origin};
 use crate::fakes::{Fake, everything, nothing};
+use crate::locations::Locations;
 use crate::outcome::{Clock, Fault};
 use crate::program::{Execution, GRACE, Program, Stop, abandoned, start};
 use crate::services::Services;
@@ -73,6 +74,7 @@ fn program(bytes: &[u8]) -> Program {
         guest: Guest::load(bytes, None).unwrap(),
         source: "the source".to_owned(),
         modules: Vec::new(),
+        locations: Locations::default(),
         has_library: false,
         offer: everything(EndingRole::Standard),
         budget: Duration::from_secs(20),

@@ -16,6 +16,7 @@ use crate::arms;
 use crate::components::Guest;
 use crate::contract::CodeModule;
 use crate::fakes::{Fake, everything, nothing};
+use crate::locations::Locations;
 use crate::outcome::Fault;
 use crate::program::{Execution, Program, Stop, bound_operations, start};
 use crate::surroundings::Surroundings;
@@ -37,6 +38,7 @@ fn program(source: &str) -> Program {
         guest: guest(),
         source: source.to_owned(),
         modules: Vec::new(),
+        locations: Locations::default(),
         has_library: true,
         offer: everything(EndingRole::Standard),
         budget: Duration::from_secs(20),

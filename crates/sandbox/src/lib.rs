@@ -1,5 +1,6 @@
-//! Running a program: engine, host contract, grants, membrane.
+//! Running a program: its language, engine, host contract, grants, membrane.
 //!
+//! What a language brings stands behind one trait ([`arms`]). It prepares a program ([`prepare`]).
 //! A program runs as a component on a thread of its own ([`program`]). What it calls passes one
 //! membrane ([`host`]), which asks `vocab::grant` whether the agent may, and ends in a trait
 //! ([`services`]) that whoever runs agents implements. What it says and how it ended comes back as an
@@ -9,12 +10,17 @@
 //! a guest never sees gg's standard output, nor a credential.
 
 pub mod arms;
+pub mod catalogue;
 pub mod components;
 pub mod contract;
+pub mod diagnostics;
+pub mod docs;
 pub mod engine;
 pub mod host;
 mod limits;
+pub mod locations;
 pub mod outcome;
+pub mod prepare;
 pub mod program;
 pub mod services;
 mod stderr;
@@ -25,6 +31,16 @@ mod contract_tests;
 #[cfg(test)]
 mod fakes;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 mod guests;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod hostile_memory;
+#[cfg(test)]
 mod javascript_tests;
+#[cfg(test)]
+mod python_tests;
+#[cfg(test)]
+mod trial;

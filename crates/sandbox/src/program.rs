@@ -26,6 +26,7 @@ use crate::contract::{self, CodeModule};
 use crate::engine::{EngineError, TICK, runtime};
 use crate::host::{Calls, Logs, Membrane, ModuleError};
 use crate::limits::Limiter;
+use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
 use crate::services::Services;
 use crate::stderr::Captured;
@@ -55,6 +56,8 @@ pub struct Program {
     pub source: String,
     /// Code it may import.
     pub modules: Vec<CodeModule>,
+    /// From places in these to places in what was written.
+    pub locations: Locations,
     /// Whether its agent keeps programs.
     pub has_library: bool,
     /// What its agent may call.
@@ -198,6 +201,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         guest,
         source,
         modules,
+        locations,
         has_library,
         offer,
         budget,
@@ -251,7 +255,13 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     };
     let guest_time = watch.guest_time();
     let state = store.into_data();
-    let left = state.membrane.into_left();
+    let mut left = state.membrane.into_left();
+    for report in &mut left.reports {
+        report.rendering = locations.original(&report.rendering);
+    }
+    for error in &mut left.module_errors {
+        error.message = locations.original(&error.message);
+    }
     let fault = judge(Evidence {
         returned,
         reports: left.reports,
@@ -266,7 +276,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         calls: left.calls,
         logs: left.logs,
         module_errors: left.module_errors,
-        stderr: stderr.text(),
+        stderr: locations.original(&stderr.text()),
         guest_time,
         services: left.services,
     }

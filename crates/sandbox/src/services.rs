@@ -32,7 +32,7 @@ impl Call {
 pub use wit::feedback::LogLevel;
 
 /// What the membrane asks and tells of the agent a program runs for.
-pub trait Frame: Send {
+pub trait Frame: Send + std::any::Any {
     /// A call was made; nothing is known of it but its operation.
     fn opened(&mut self, operation: &'static Operation);
 
@@ -42,8 +42,8 @@ pub trait Frame: Send {
     /// Whether the run's clock is spent, so that nothing is dispatched any more.
     fn clock_spent(&self) -> bool;
 
-    /// Why calls are refused for now (a compaction that waits for the turn's end), as a sentence.
-    fn pending(&self) -> Option<String>;
+    /// Why a call is refused for now (a compaction that the agent has to do first), as a sentence.
+    fn pending(&self, operation: &'static Operation) -> Option<String>;
 
     /// Whether a page of the operation stood in the window before the turn began, or none is
     /// needed.

@@ -40,15 +40,24 @@ impl Surroundings {
 
     pub(crate) fn context(&self, budget: Duration, stderr: Captured) -> WasiCtx {
         let mut builder = WasiCtxBuilder::new();
+        let inherited = self
+            .environment
+            .iter()
+            .filter(|(name, _)| name != "PWD" && name != DEADLINE)
+            .cloned()
+            .collect::<Vec<_>>();
         builder
-            .envs(&self.environment)
+            .envs(&inherited)
             .env(DEADLINE, stated(budget).as_millis().to_string())
             .stderr(stderr)
             .inherit_network()
+            .allow_tcp(true)
+            .allow_udp(true)
             .allow_ip_name_lookup(true)
             .max_random_size(MAX_RANDOM_BYTES);
         if let Some(cwd) = self.cwd.to_str() {
-            builder.initial_cwd(cwd);
+            // A runtime whose files start at the root learns from the variable where it is.
+            builder.initial_cwd(cwd).env("PWD", cwd);
         }
         // A guest without files can still run; it meets the failure where it opens one.
         if let Err(error) = builder.preopened_dir(Path::new("/"), "/", FsPerms::ReadWrite) {

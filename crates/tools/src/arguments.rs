@@ -8,11 +8,13 @@ use serde_json::{Map, Value};
 use vocab::failure::Failure;
 use vocab::tools::ToolName;
 
+use crate::faults::Faults;
+
 /// The members of an argument object, and what was found wrong with them.
 pub struct Arguments {
     members: Map<String, Value>,
     known: &'static [&'static str],
-    pub(crate) faults: Vec<String>,
+    pub(crate) faults: Faults,
 }
 
 impl Arguments {
@@ -44,7 +46,7 @@ impl Arguments {
         Ok(Self {
             members,
             known,
-            faults: Vec::new(),
+            faults: Faults::default(),
         })
     }
 
@@ -62,7 +64,12 @@ impl Arguments {
 
     /// Adds what a caller found wrong itself, as a part of the sentence.
     pub fn fault(&mut self, fault: impl Into<String>) {
-        self.faults.push(fault.into());
+        self.faults.push(fault);
+    }
+
+    /// The faults found so far, for checks that a program's call shares.
+    pub fn faults(&mut self) -> &mut Faults {
+        &mut self.faults
     }
 
     /// A text, where there is one.
@@ -94,8 +101,8 @@ impl Arguments {
     pub fn filled(&mut self, key: &str) -> String {
         let faults = self.faults.len();
         let text = self.text(key);
-        if self.faults.len() == faults && text.trim().is_empty() {
-            self.faults.push(format!("`{key}` is blank"));
+        if self.faults.len() == faults {
+            self.faults.filled(key, &text);
         }
         text
     }
@@ -103,9 +110,7 @@ impl Arguments {
     /// A text that may be left out, but not be blank.
     pub fn optional_filled(&mut self, key: &str) -> Option<String> {
         let text = self.optional_text(key)?;
-        if text.trim().is_empty() {
-            self.faults.push(format!("`{key}` is blank"));
-        }
+        self.faults.filled(key, &text);
         Some(text)
     }
 
@@ -166,13 +171,7 @@ impl Arguments {
         let faults = self.faults.len();
         let (old, new) = (self.text("oldString"), self.text("newString"));
         if self.faults.len() == faults {
-            if old.is_empty() {
-                self.faults
-                    .push("`oldString` is empty; give the text to replace".to_owned());
-            } else if old == new {
-                self.faults
-                    .push("`oldString` and `newString` are equal".to_owned());
-            }
+            self.faults.replacement(&old, &new);
         }
         (old, new)
     }
@@ -202,10 +201,10 @@ impl Arguments {
                 _ => None,
             };
             match ends {
-                Some((from, to)) if from > to => self.faults.push(format!(
-                    "`{key}[{place}]` runs backwards, from {from} to {to}"
-                )),
-                Some(ends) => ranges.push(ends),
+                Some(ends) => {
+                    self.faults.range(key, place, ends);
+                    ranges.push(ends);
+                }
                 None => self.faults.push(format!(
                     "`{key}[{place}]` is {}; expected a pair of whole numbers, 1 or more",
                     match item {
@@ -275,7 +274,7 @@ impl Arguments {
         }
         Err(Failure::invalid(format!(
             "{}; `{tool}` takes {}",
-            self.faults.join("; "),
+            self.faults.sentence(),
             listed(self.known)
         )))
     }

@@ -16,10 +16,10 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Matches `search` returns when its call does not say.
-const DEFAULT_MATCHES: u64 = 50;
+pub(crate) const DEFAULT_MATCHES: u64 = 50;
 
 /// Matches `search` returns at most.
-const MAX_MATCHES: u64 = 200;
+pub(crate) const MAX_MATCHES: u64 = 200;
 
 /// One call of a tool of this crate, checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,6 +17,8 @@ mod arguments;
 mod call;
 mod edit;
 mod explain;
+mod faults;
+mod given;
 mod halt;
 mod image;
 mod list;
@@ -28,6 +30,7 @@ mod replace;
 mod search;
 pub mod shell;
 mod text;
+mod tree;
 pub mod write;
 
 pub use arguments::Arguments;
@@ -35,13 +38,15 @@ pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,
 };
+pub use faults::Faults;
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
-pub use list::{DirEntry, EntryKind, list};
+pub use list::{DirEntry, EntryKind, as_text as listing, list};
 pub use open_files::raise_limit;
 pub use paths::Place;
 pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};
 pub use search::{Found, SearchMatch, search};
+pub use tree::{Tree, tree};
 
 use vocab::failure::Failure;
 use vocab::message::Image;

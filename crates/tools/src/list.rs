@@ -75,7 +75,7 @@ pub fn list(call: &ListDir, place: &Place) -> Result<Vec<DirEntry>, Failure> {
 }
 
 /// The result a model gets.
-pub(crate) fn as_text(entries: &[DirEntry]) -> String {
+pub fn as_text(entries: &[DirEntry]) -> String {
     if entries.is_empty() {
         return "(empty)".to_owned();
     }

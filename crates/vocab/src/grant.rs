@@ -72,11 +72,17 @@ pub struct Servicing {
     pub implementers: bool,
     /// Whether it is driven by a machine, which then decides who comes after it.
     pub driven: bool,
+    /// Whether what runs is a script that came with a skill or a memory: its agent's session is not
+    /// for it to end.
+    pub scripted: bool,
 }
 
 impl Servicing {
     /// Whether a granted operation can be serviced.
     pub fn serves(&self, operation: &Operation) -> bool {
+        if self.scripted && matches!(operation.binding, Binding::Ending(_)) {
+            return false;
+        }
         operation.tool.is_none_or(|tool| self.serves_tool(tool))
     }
 
@@ -142,6 +148,20 @@ impl Offer {
         self.grant.permits(operation) && self.servicing.serves(operation)
     }
 
+    /// The same for a script that came with a skill or a memory.
+    #[must_use]
+    pub fn for_script(&self) -> Self {
+        let mut offer = self.clone();
+        offer.servicing.scripted = true;
+        offer
+    }
+
+    /// The endings it may call.
+    pub fn endings(&self) -> impl Iterator<Item = &'static Operation> {
+        let served = |row: &&'static Operation| self.servicing.serves(row);
+        self.grant.endings().filter(served)
+    }
+
     /// All it may call, in the table's order.
     pub fn operations(&self) -> impl Iterator<Item = &'static Operation> {
         OPERATIONS.iter().filter(|row| self.offers(row))
@@ -174,6 +194,7 @@ mod tests {
                 children: true,
                 implementers: true,
                 driven: false,
+                scripted: false,
             },
         }
     }
@@ -275,6 +296,7 @@ mod tests {
             ]
         );
         assert_eq!(withheld(|s| s.memories = None).len(), 5);
+        assert_eq!(withheld(|s| s.scripted = true), ["session.finish"]);
     }
 
     proptest! {

@@ -196,6 +196,24 @@ impl BuiltInSkill {
         }
     }
 
+    /// The module of the operations table that is the family.
+    pub const fn module(self) -> &'static str {
+        match self {
+            Self::Filesystem => "files",
+            Self::Shell => "shell",
+            Self::Project => "board",
+            Self::Tasks => "tasks",
+            Self::Memory => "memories",
+            Self::Skills => "skills",
+            Self::Context => "context",
+            Self::Delegation => "delegation",
+            Self::Docs => "docs",
+            Self::Views => "views",
+            Self::Programs => "programs",
+            Self::Session => "session",
+        }
+    }
+
     /// The tools of the family. The families that have none exist for programs alone.
     pub const fn tools(self) -> &'static [ToolName] {
         use ToolName as T;
@@ -259,6 +277,7 @@ impl BuiltInSkill {
 mod tests {
     use super::*;
     use crate::capability::CapabilityId;
+    use crate::operations::OPERATIONS;
 
     #[test]
     fn every_tool_belongs_to_exactly_one_family() {
@@ -267,6 +286,23 @@ mod tests {
                 .iter()
                 .filter(|family| family.tools().contains(tool));
             assert_eq!(families.count(), 1, "{tool}");
+        }
+    }
+
+    #[test]
+    fn every_operation_belongs_to_exactly_one_family_and_with_it_its_tool() {
+        for row in OPERATIONS {
+            let families: Vec<_> = BuiltInSkill::ALL
+                .iter()
+                .filter(|family| family.module() == row.module())
+                .collect();
+            assert_eq!(families.len(), 1, "{}", row.id);
+            // A view of a file is shown by a read, and shown is what it is about.
+            if let Some(tool) = row.tool
+                && row.module() != "views"
+            {
+                assert!(families[0].tools().contains(&tool), "{}", row.id);
+            }
         }
     }
 

@@ -16,6 +16,7 @@ pub mod figures;
 pub mod grant;
 pub mod ids;
 pub mod knowledge;
+pub mod language;
 pub mod looping;
 pub mod message;
 pub mod operations;

@@ -34,6 +34,19 @@ pub struct Operation {
     pub binding: Binding,
     /// The tool a call dispatches; `None` for calls of the host API alone.
     pub tool: Option<ToolName>,
+    /// Whether a program passes it anything, be it optional; every arm's spelling of it agrees.
+    pub input: bool,
+    /// Arms that do not bind it, each with a reason. Every other arm does.
+    pub excused: &'static [Excuse],
+}
+
+/// Why one arm does not bind an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Excuse {
+    /// The arm's id.
+    pub arm: &'static str,
+    /// The reason, as a sentence.
+    pub reason: &'static str,
 }
 
 impl Operation {
@@ -72,6 +85,8 @@ const fn row(id: &'static str, capability: CapabilityId, tool: ToolName) -> Oper
         id,
         binding: Binding::Capability(capability),
         tool: Some(tool),
+        input: true,
+        excused: &[],
     }
 }
 
@@ -80,6 +95,16 @@ const fn host(id: &'static str, binding: Binding) -> Operation {
         id,
         binding,
         tool: None,
+        input: true,
+        excused: &[],
+    }
+}
+
+/// The same of a call that is passed nothing.
+const fn bare(id: &'static str, binding: Binding) -> Operation {
+    Operation {
+        input: false,
+        ..host(id, binding)
     }
 }
 
@@ -126,12 +151,12 @@ pub const OPERATIONS: &[Operation] = &[
     row("memories.search_memories", C::Memories, T::SearchMemories),
     host("docs.search", Binding::Always),
     host("docs.close", Binding::Capability(C::DocviewClose)),
-    host("docs.close_all", Binding::Capability(C::DocviewClose)),
+    bare("docs.close_all", Binding::Capability(C::DocviewClose)),
     row("views.open_file", C::ReadFile, T::ReadFile),
     host("views.open_text", Binding::Always),
     host("views.open_docs_view", Binding::Always),
     host("views.close", Binding::Capability(C::AgentManagedContext)),
-    host("views.current", Binding::Capability(C::AgentManagedContext)),
+    bare("views.current", Binding::Capability(C::AgentManagedContext)),
     row(
         "context.evict_file_view",
         C::AgentManagedContext,
@@ -161,13 +186,15 @@ pub const OPERATIONS: &[Operation] = &[
         id: "delegation.transition_state",
         binding: Binding::Machine,
         tool: Some(T::TransitionState),
+        input: true,
+        excused: &[],
     },
     row("skills.read_skill", C::Skills, T::ReadSkill),
-    host("programs.history", Binding::Capability(C::ProgramLibrary)),
+    bare("programs.history", Binding::Capability(C::ProgramLibrary)),
     host("programs.get", Binding::Capability(C::ProgramLibrary)),
     host("programs.rerun", Binding::Capability(C::ProgramLibrary)),
     host("session.finish", Binding::Ending(EndingRole::Standard)),
-    host("session.approve", Binding::Ending(EndingRole::Review)),
+    bare("session.approve", Binding::Ending(EndingRole::Review)),
     host(
         "session.request_changes",
         Binding::Ending(EndingRole::Review),

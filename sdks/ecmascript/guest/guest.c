@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "contract.h"
 #include "quickjs.h"
@@ -16,6 +17,10 @@
 // gives 1 MiB, grows two to three times as fast: at 384 KiB a getter that calls itself meets that one
 // first, and dies instead of throwing.
 #define ENGINE_STACK (256 * 1024)
+
+// What one call of `getentropy` gives at most, and what one call of a program's may ask for.
+#define RANDOM_PIECE 256
+#define MAX_RANDOM 65536
 
 struct module {
   struct text key, source;
@@ -106,6 +111,26 @@ done:
   return value;
 }
 
+// random(count): that many random bytes of the host's.
+static JSValue random_bytes(JSContext *ctx, JSValueConst this, int argc, JSValueConst *argv) {
+  (void)this;
+  uint32_t count;
+  if (argc < 1 || JS_ToUint32(ctx, &count, argv[0]) || count > MAX_RANDOM)
+    return JS_ThrowRangeError(ctx, "there are not so many random bytes at once");
+  uint8_t *all = js_malloc(ctx, count ? count : 1);
+  if (!all) return JS_EXCEPTION;
+  for (uint32_t at = 0; at < count; at += RANDOM_PIECE) {
+    uint32_t piece = count - at < RANDOM_PIECE ? count - at : RANDOM_PIECE;
+    if (getentropy(all + at, piece)) {
+      js_free(ctx, all);
+      return JS_ThrowInternalError(ctx, "the host gave no random bytes");
+    }
+  }
+  JSValue buffer = JS_NewArrayBufferCopy(ctx, all, count);
+  js_free(ctx, all);
+  return buffer;
+}
+
 static int native_init(JSContext *ctx, JSModuleDef *module) {
   JSValue operations = JS_NewArray(ctx);
   for (uint32_t at = 0; at < FUNCTION_COUNT; at++)
@@ -113,6 +138,7 @@ static int native_init(JSContext *ctx, JSModuleDef *module) {
                                  JS_PROP_C_W_E);
   JS_SetModuleExport(ctx, module, "operations", operations);
   JS_SetModuleExport(ctx, module, "hooks", JS_DupValue(ctx, program.hooks));
+  JS_SetModuleExport(ctx, module, "random", JS_NewCFunction(ctx, random_bytes, "random", 1));
   return JS_SetModuleExport(ctx, module, "call", JS_NewCFunction(ctx, call, "call", 2));
 }
 
@@ -160,6 +186,7 @@ static JSModuleDef *load(JSContext *ctx, const char *name, void *opaque) {
     JS_AddModuleExport(ctx, module, "call");
     JS_AddModuleExport(ctx, module, "operations");
     JS_AddModuleExport(ctx, module, "hooks");
+    JS_AddModuleExport(ctx, module, "random");
     return module;
   }
   const struct source *source = sdk_source(name);

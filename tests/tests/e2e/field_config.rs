@@ -225,10 +225,10 @@ fn checking_a_document_says_what_running_it_would() {
 fn a_capability_of_a_later_build_refuses_by_name() {
     let launch = good().root(
         "/capabilities/6",
-        json!({ "id": "docview-close", "enabled": true, "params": {} }),
+        json!({ "id": "project-management", "enabled": true, "params": {} }),
     );
     let run = refused(launch.json().to_string());
-    assert!(run.stderr.contains("docview-close"), "{}", run.stderr);
+    assert!(run.stderr.contains("project-management"), "{}", run.stderr);
     assert!(
         run.stderr.contains("not available in this build"),
         "{}",

@@ -1,4 +1,4 @@
-//! The ECMAScript guest: an engine in C and the SDK in JavaScript, as one component (05 §10.1).
+//! The ECMAScript guest: an engine in C and the compiled SDK, as one component (05 §10.1).
 //!
 //! The engine's sources come from the registry, checked against a lock file. They are compiled to a
 //! preview1 core module; the reactor adapter makes that a component of the contract's world.
@@ -15,7 +15,7 @@ use wasi_preview1_component_adapter_provider::{
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-use super::tables;
+use super::{ecmascript_sdk, tables};
 use crate::step::{cargo, root, run};
 
 /// The compiler, and the linker it calls.
@@ -50,7 +50,12 @@ pub(super) fn build(folder: &Path, work: &Path) -> Result<()> {
     let (package, _) = resolve.push_path(root().join("wit"))?;
     let world = resolve.select_world(&[package], Some("sandbox"))?;
     write(&work.join("contract.h"), tables::header(&resolve, world)?)?;
-    write(&work.join("sources.h"), sources(&home.join("sdk"))?)?;
+    let sdk = ecmascript_sdk::compile(work)?;
+    write(&work.join("sources.h"), sources(&sdk)?)?;
+    write(
+        &folder.join("typescript.d.ts"),
+        ecmascript_sdk::declarations(&sdk)?,
+    )?;
 
     let guest = home.join("guest");
     let mut objects = Vec::new();
@@ -158,7 +163,7 @@ fn sources(folder: &Path) -> Result<String> {
     files.retain(|path| path.extension().is_some_and(|extension| extension == "js"));
     files.sort();
     let mut out = String::from(
-        "// Generated from sdks/ecmascript/sdk by `cargo xtask arms`.\n#pragma once\n\
+        "// Compiled from sdks/ecmascript/sdk by `cargo xtask arms`.\n#pragma once\n\
          struct source { const char *name, *data; unsigned length; };\n\
          static const struct source sources[] = {\n",
     );

@@ -12,9 +12,52 @@ pub(crate) fn built(target: &Path, arm: &str) -> PathBuf {
     target.join("arms").join(arm)
 }
 
+/// The file beside a guest that tells what it was built from.
+pub(crate) const GUEST: &str = "sources.sha256";
+
+/// The file beside catalogues that tells what they were reflected from.
+pub(crate) const CATALOGUE: &str = "catalogue.sha256";
+
 /// Files and folders, from the workspace's root, that the ECMAScript guest is made of. What makes
 /// it counts too: another way to build it is another guest.
-pub(crate) const ECMASCRIPT: [&str; 3] = ["wit", "sdks/ecmascript", "xtask/src/arms"];
+pub(crate) const ECMASCRIPT: [&str; 8] = [
+    "wit",
+    "sdks/ecmascript/compiler",
+    "sdks/ecmascript/engine",
+    "sdks/ecmascript/guest",
+    "sdks/ecmascript/sdk",
+    "xtask/src/arms/ecmascript.rs",
+    "xtask/src/arms/ecmascript_sdk.rs",
+    "xtask/src/arms/tables.rs",
+];
+
+/// What the catalogues of TypeScript and JavaScript are reflected from, and by.
+pub(crate) const ECMASCRIPT_CATALOGUES: [&str; 4] = [
+    "sdks/ecmascript/sdk",
+    "sdks/ecmascript/reflector",
+    "xtask/src/arms/ecmascript_catalogues.rs",
+    "crates/sandbox/src/catalogue/schema.rs",
+];
+
+/// What the Python guest is made of, and by.
+pub(crate) const PYTHON: [&str; 6] = [
+    "wit",
+    "sdks/python/guest",
+    "sdks/python/sdk",
+    "sdks/python/libraries.lock",
+    "sdks/python/tools.lock",
+    "xtask/src/arms/python.rs",
+];
+
+/// What the catalogue of Python is reflected from, and by.
+pub(crate) const PYTHON_CATALOGUE: [&str; 6] = [
+    "sdks/python/guest/gg_guest/library.py",
+    "sdks/python/reflector",
+    "sdks/python/sdk",
+    "sdks/python/tools.lock",
+    "xtask/src/arms/python.rs",
+    "crates/sandbox/src/catalogue/schema.rs",
+];
 
 /// A digest over the names and contents of all files below some paths.
 pub(crate) fn digest(root: &Path, paths: &[&str]) -> io::Result<String> {
@@ -48,7 +91,10 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let path = entry?.path();
         // What a build leaves beside its sources is none of them.
-        if path.file_name().is_some_and(|name| name != "target") {
+        if path
+            .file_name()
+            .is_some_and(|name| name != "target" && name != "__pycache__")
+        {
             collect(&path, files)?;
         }
     }

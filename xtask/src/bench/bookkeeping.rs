@@ -92,6 +92,7 @@ impl Agent {
             headroom: 0.2,
             max_retries: 0,
             memory_calls: Vec::new(),
+            names: context::calls::CallNames::default(),
         };
         let mut agent = Self {
             window,
@@ -99,9 +100,10 @@ impl Agent {
             signal: SignalPolicy {
                 threshold_percent: 0.0,
                 top_file_views: 5,
-                evict: true,
-                archive: true,
-                search: true,
+                evict: Some("evict_file_view".into()),
+                close: None,
+                archive: Some("archive_thread".into()),
+                search: Some("search_archive".into()),
             },
             toolset,
             turn: 0,

@@ -13,7 +13,6 @@ use context::window::{Receiver, Retention, Window};
 use provider::request::Shape;
 use record::event::{AgentTransition, Event, TransitionRow};
 use vocab::band::Band;
-use vocab::tools::ToolName;
 
 use super::turns::Turns;
 use crate::succession::{Arrival, Estate, Opening, Uncollected};
@@ -52,9 +51,11 @@ impl Turns {
             archive,
             skills,
             notebook: _,
+            library,
             turns,
         } = estate;
         self.answered = turns;
+        self.code.library.inherit(library);
         if comes(&handover, ModuleKind::Tasks) {
             let own = self.held.tasks.as_mut();
             let (own, mut tasks) = own.zip(tasks).ok_or_else(|| missing(ModuleKind::Tasks))?;
@@ -98,6 +99,7 @@ impl Turns {
             system: system.clone(),
             demoted: &inheritance.handover.demoted(),
         });
+        self.disown_pages();
         true
     }
 
@@ -129,11 +131,7 @@ impl Turns {
                 }),
                 modules: ModuleLine::of(&inheritance.handover),
                 children: children.iter().map(child_line).collect(),
-                wait: self
-                    .surface
-                    .tools
-                    .contains(&ToolName::WaitForSubagents)
-                    .then_some(ToolName::WaitForSubagents.as_str()),
+                wait: self.surface.waits().as_deref(),
                 prompt: note.as_deref(),
             })?,
         };

@@ -1,6 +1,7 @@
 //! The files of the brief, read before the first turn (02 §4).
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use context::autoload;
 use tools::{FilePolicy, REQUEST_PICTURES};
@@ -8,6 +9,7 @@ use tools::{FilePolicy, REQUEST_PICTURES};
 use super::LoopEnd;
 use super::file_reads::from_start;
 use super::turns::Turns;
+use super::written::file_program;
 
 /// Why a picture that the model could see is not shown to it.
 const PICTURES_OFF: &str = "pictures among the files of the task are described";
@@ -16,7 +18,8 @@ impl Turns {
     /// Opens on the launch's files, where the profile has it so. One that cannot be read ends the
     /// agent: the task rests on it.
     pub(super) async fn open_files(&mut self) -> ControlFlow<LoopEnd> {
-        let paths = &self.shared.launch.spec_files;
+        let shared = Arc::clone(&self.shared);
+        let paths = &shared.launch.spec_files;
         let Some(policy) = self.spec.profile.autoload() else {
             return ControlFlow::Continue(());
         };
@@ -33,9 +36,14 @@ impl Turns {
         let described = (sees && !policy.images).then_some(PICTURES_OFF);
         let reads = paths.iter().map(|path| from_start(path)).collect();
         let read = self.read_files(reads, files, described).await?;
-        let mut loaded = Vec::with_capacity(read.len());
+        let arm = self.arm();
+        let (mut loaded, mut views) = (Vec::new(), Vec::new());
         for (tools::ReadFile { path, .. }, outcome) in read {
             match outcome {
+                Ok(file) if arm.is_some() => {
+                    let view = file.view(&path, 0);
+                    views.push(self.rendered(0, view)?);
+                }
                 Ok(file) => loaded.push(file.loaded(&path)),
                 Err(failure) => {
                     return ControlFlow::Break(LoopEnd::internal(format!(
@@ -44,7 +52,15 @@ impl Turns {
                 }
             }
         }
-        for item in autoload::items(loaded, policy.locked) {
+        let items = match arm {
+            None => autoload::items(loaded, policy.locked),
+            Some(arm) => {
+                let program = file_program(arm, paths.iter().map(|path| (path.as_str(), None)));
+                let receipt = self.receipt_of(&program)?;
+                autoload::by_program(&program, receipt, views, policy.locked)
+            }
+        };
+        for item in items {
             self.window.push(item);
         }
         ControlFlow::Continue(())

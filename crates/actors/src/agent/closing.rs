@@ -8,6 +8,7 @@ use context::compaction::{Close, Relief};
 use context::prompts;
 use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
 
+use super::code_turn::Said;
 use super::compacting::{Summarized, failed};
 use super::turns::{ReplySize, Turns};
 use super::{Ending, LoopEnd};
@@ -22,6 +23,8 @@ pub(super) struct Worked<'a> {
     pub(super) ending: Option<Ending>,
     /// Its size.
     pub(super) size: ReplySize,
+    /// What its programs left to be said.
+    pub(super) said: Said,
 }
 
 impl Turns {
@@ -38,6 +41,7 @@ impl Turns {
             calls,
             ending,
             size,
+            said,
         } = worked;
         let closing = (turn, self.answered, size);
         let ends = ending.is_some();
@@ -48,6 +52,9 @@ impl Turns {
         };
         let closed = match &mut self.upkeep.compaction {
             Some(compaction) if ending.is_some() => compaction.close_ending(),
+            Some(compaction) if self.surface.code.is_some() => {
+                compaction.close_programs((!calls.is_empty()).then(|| said.all_succeeded()))
+            }
             Some(compaction) => compaction.close(text, calls),
             None => Close::Nothing,
         };
@@ -72,8 +79,8 @@ impl Turns {
                     .as_ref()
                     .map_or(Ok(String::new()), |it| it.restatement(missing));
                 let again = self.rendered(turn, again)?;
-                self.notice(turn, again);
-                restated = true;
+                self.notice(turn, again)?;
+                restated = missing.is_error();
             }
             Close::Nothing if calls.is_empty() && !ends => return self.no_call(turn, size),
             Close::Nothing | Close::Restate(_) => {}
@@ -81,6 +88,7 @@ impl Turns {
         let copied = self.make_copies(turn).await;
         self.judged(closing, copied)?;
         self.show_told(turn)?;
+        self.show_said(turn, &said);
         if let Some(ending) = ending {
             // An ending that stands beats a succession, and one that is blocked drops it.
             let dropped = self.declared.succession.take();
@@ -101,6 +109,10 @@ impl Turns {
         if repeats {
             return self.close_error(turn, ErrorType::RepeatedCall, size);
         }
+        if let Some(error) = said.error() {
+            return self.close_error(turn, error, size);
+        }
+        self.tell_nothing_shown(turn)?;
         self.close(turn, None, size)
     }
 
@@ -132,7 +144,7 @@ impl Turns {
         for call in repeated {
             let text = prompts::repetition_notice(&call.tool, call.count, call.again);
             let text = self.rendered(turn, text)?;
-            self.notice(turn, text);
+            self.notice(turn, text)?;
             error |= call.again;
         }
         ControlFlow::Continue(error)

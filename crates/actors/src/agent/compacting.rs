@@ -16,7 +16,6 @@ use tools::{FilePolicy, REQUEST_PICTURES};
 use vocab::ids::ModelId;
 use vocab::message::Image;
 use vocab::outcome::EndStatus;
-use vocab::tools::ToolName;
 use vocab::usage::{Cost, Tokens};
 
 use super::LoopEnd;
@@ -49,8 +48,7 @@ impl Turns {
                 Due::Instruct => {
                     let text = compaction.instruction();
                     let text = self.rendered(turn, text)?;
-                    self.notice(turn, text);
-                    return ControlFlow::Continue(());
+                    return self.notice(turn, text);
                 }
                 Due::Handoff => {
                     let summarized = self.hand_off(turn).await?;
@@ -111,7 +109,7 @@ impl Turns {
             Answer::Prose(_) | Answer::Memories | Answer::Fallback => Default::default(),
         };
         let material = Material {
-            docs: Vec::new(),
+            docs: self.pages_again(turn)?,
             files,
             unread,
             memories: self.spec.profile.memories().is_some(),
@@ -179,7 +177,7 @@ impl Turns {
         if call.files.is_empty() {
             return ControlFlow::Continue(Default::default());
         }
-        if !self.surface.tools.contains(&ToolName::ReadFile) {
+        if !self.shows_files() {
             let unread = call.files.iter().map(|path| Unread {
                 path: path.clone(),
                 why: "you have no call that reads files".to_owned(),
@@ -193,8 +191,13 @@ impl Turns {
         let reads = call.files.iter().map(|path| from_start(path)).collect();
         let read = self.read_files(reads, policy, None).await?;
         let (mut files, mut unread) = (Vec::new(), Vec::new());
+        let views = self.surface.code.is_some();
         for (tools::ReadFile { path, .. }, outcome) in read {
-            match outcome {
+            match outcome.and_then(|file| if views { file.bounded() } else { Ok(file) }) {
+                Ok(file) if views => {
+                    let view = file.view(&path, turn);
+                    files.push(self.rendered(turn, view)?);
+                }
                 Ok(file) => {
                     let image = file.images.into_iter().next();
                     let item = compaction::file_view(&path, file.region, &file.text, image, turn);

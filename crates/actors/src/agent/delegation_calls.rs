@@ -1,7 +1,8 @@
 //! Calls that concern other agents: spawn, wait, message (03 §3.2), exec and fork (03 §5).
 //!
 //! The supervisor decides; here its answers become results, and a wait gives the slot up until it
-//! is over.
+//! is over. A tool call is read from JSON and answered as text; what stands beneath is the same for
+//! a program.
 //!
 //! Always true: no slot is held across a suspension; a wait ends by its condition or by the run's
 //! stop, whichever is first.
@@ -9,11 +10,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use config::profile::Profile;
 use context::prompts;
 use context::window::Retention;
 use record::event::{AgentMessage, AgentState, AgentStatus, Event, LogLevel, WaitingOn};
 use record::text;
-use tools::Done;
 use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::ids::{AgentId, Slug};
@@ -23,7 +24,8 @@ use super::LoopEnd;
 use super::succession::{Copy, Successor};
 use super::tool_turn::Answer;
 use super::turns::Turns;
-use crate::delegation::{self, DelegationCall, Letter, ReturnValue};
+use super::undone::Undone;
+use crate::delegation::{self, Delegated, DelegationCall, Letter, ReturnValue};
 use crate::messages::{Deliver, Join, Joined, ReserveFork, Resumed, Spawn};
 use crate::panics;
 use crate::scheduler::Class;
@@ -34,70 +36,83 @@ use crate::supervisor::WaitRefusal;
 const PREVIEW_CHARS: usize = 500;
 
 impl Turns {
-    /// Carries out a call of the family.
+    /// Carries out a call of the family, from its JSON to the text of its result.
     pub(super) async fn delegate(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
         let profile = Arc::clone(&self.spec.profile);
-        let roster = if tool == ToolName::Exec {
-            profile.successors()
-        } else {
-            profile.spawns()
+        let outcome = match delegation::parse(tool, arguments, &roster(&profile, tool)) {
+            Ok(call) => self.delegated(turn, call).await,
+            Err(failure) => Err(failure.into()),
         };
-        let roster: Vec<&Slug> = roster.into_iter().map(|entry| &entry.agent_id).collect();
-        let call = match delegation::parse(tool, arguments, &roster) {
-            Ok(call) => call,
-            Err(failure) => return Answer::failed(failure),
-        };
-        match call {
-            DelegationCall::Spawn { agent, prompt } => self.spawn(agent, prompt.into()).await,
-            DelegationCall::Wait { ids } => self.wait(ids).await,
-            DelegationCall::Message { id, message } => self.send(turn, id, message.into()).await,
-            DelegationCall::Exec { agent, prompt } => self.exec(agent, prompt.map(Into::into)),
-            DelegationCall::Fork { prompt } => self.fork(prompt.into()).await,
-        }
+        Answer::of_call(outcome.map(|delegated| delegated.as_text()))
     }
 
-    async fn spawn(&mut self, target: Slug, prompt: Arc<str>) -> Answer {
+    /// Carries out a call of the family.
+    pub(super) async fn delegated(
+        &mut self,
+        turn: u32,
+        call: DelegationCall,
+    ) -> Result<Delegated, Undone> {
+        Ok(match call {
+            DelegationCall::Spawn { agent, prompt } => Delegated::Spawned {
+                id: self.spawn(agent.clone(), prompt.into()).await?,
+                agent,
+            },
+            DelegationCall::Wait { ids } => Delegated::Awaited(self.wait(ids).await?),
+            DelegationCall::Message { id, message } => {
+                self.send(turn, id.clone(), message.into()).await?;
+                Delegated::Sent(id)
+            }
+            DelegationCall::Exec { agent, prompt } => {
+                self.exec(agent.clone(), prompt.map(Into::into))?;
+                Delegated::Becoming(agent)
+            }
+            DelegationCall::Fork { prompt } => Delegated::Forked(self.fork(prompt.into()).await?),
+        })
+    }
+
+    /// Starts a child; its handle.
+    async fn spawn(&mut self, target: Slug, prompt: Arc<str>) -> Result<AgentId, Undone> {
         let ask = Spawn {
             agent: self.spec.id.clone(),
-            target: target.clone(),
+            target,
             prompt,
         };
         match self.links.supervisor.ask(ask).await {
-            Ok(Ok(id)) => text_answer(delegation::spawned(&id, &target)),
-            Ok(Err(refusal)) => Answer::failed(refusal.into()),
-            Err(_) => gone(),
+            Ok(Ok(id)) => Ok(id),
+            Ok(Err(refusal)) => Err(Failure::from(refusal).into()),
+            Err(_) => Err(gone()),
         }
     }
 
-    fn exec(&mut self, target: Slug, note: Option<Arc<str>>) -> Answer {
-        let answer = delegation::becoming(&target);
-        let successor = Successor {
+    /// Declares who takes the agent's place as the turn closes.
+    fn exec(&mut self, target: Slug, note: Option<Arc<str>>) -> Result<(), Failure> {
+        self.declared.succeed(Successor {
             kind: Succession::Exec,
             target,
             note,
-        };
-        match self.declared.succeed(successor) {
-            Ok(()) => text_answer(answer),
-            Err(refusal) => Answer::failed(refusal),
-        }
+        })
     }
 
-    async fn fork(&mut self, prompt: Arc<str>) -> Answer {
+    /// Promises a copy, made as the turn closes; its handle.
+    async fn fork(&mut self, prompt: Arc<str>) -> Result<AgentId, Undone> {
         let ask = ReserveFork {
             agent: self.spec.id.clone(),
         };
         match self.links.supervisor.ask(ask).await {
             Ok(Ok(id)) => {
-                let answer = text_answer(delegation::forked(&id));
-                self.declared.forks.push(Copy { id, prompt });
-                answer
+                self.declared.forks.push(Copy {
+                    id: id.clone(),
+                    prompt,
+                });
+                Ok(id)
             }
-            Ok(Err(refusal)) => Answer::failed(refusal.into()),
-            Err(_) => gone(),
+            Ok(Err(refusal)) => Err(Failure::from(refusal).into()),
+            Err(_) => Err(gone()),
         }
     }
 
-    async fn send(&mut self, turn: u32, to: AgentId, text: Arc<str>) -> Answer {
+    /// Writes to a child.
+    async fn send(&mut self, turn: u32, to: AgentId, text: Arc<str>) -> Result<(), Undone> {
         let ask = Deliver {
             agent: self.spec.id.clone(),
             to: to.clone(),
@@ -105,10 +120,9 @@ impl Turns {
         };
         match self.links.supervisor.ask(ask).await {
             Ok(Ok(())) => {}
-            Ok(Err(refusal)) => return Answer::failed(refusal.into()),
-            Err(_) => return gone(),
+            Ok(Err(refusal)) => return Err(Failure::from(refusal).into()),
+            Err(_) => return Err(gone()),
         }
-        let answer = text_answer(delegation::delivered(&to));
         let message = AgentMessage {
             to,
             chars: text.chars().count() as u64,
@@ -116,22 +130,24 @@ impl Turns {
         };
         let voice = &self.links.voice;
         voice.say_in_turn(turn, Event::AgentMessage(message));
-        answer
+        Ok(())
     }
 
-    async fn wait(&mut self, ids: Vec<AgentId>) -> Answer {
+    /// Waits for children, without a slot where there is something to wait for; what they left, in
+    /// asked order.
+    async fn wait(&mut self, ids: Vec<AgentId>) -> Result<Vec<ReturnValue>, Undone> {
         let ask = Join {
             agent: self.spec.id.clone(),
             ids,
         };
         match self.links.supervisor.ask(ask).await {
-            Ok(Ok(Joined::Met(values))) => text_answer(delegation::awaited(&values)),
+            Ok(Ok(Joined::Met(values))) => Ok(values),
             Ok(Ok(Joined::Later { awaited, over })) => match self.suspend(awaited, over).await {
-                Some(values) => text_answer(delegation::awaited(&values)),
-                None => Answer::failed(WaitRefusal::Stopping.into()),
+                Some(values) => Ok(values),
+                None => Err(Failure::from(WaitRefusal::Stopping).into()),
             },
-            Ok(Err(refusal)) => Answer::failed(refusal.into()),
-            Err(_) => gone(),
+            Ok(Err(refusal)) => Err(Failure::from(refusal).into()),
+            Err(_) => Err(gone()),
         }
     }
 
@@ -188,14 +204,17 @@ pub(crate) fn dropped(letter: &Letter) -> String {
     format!("a message of {chars} characters from `{from}` is dropped: its reader has ended")
 }
 
-pub(super) fn text_answer(text: String) -> Answer {
-    Answer::of(Ok::<_, Failure>(Done {
-        text,
-        ..Done::default()
-    }))
+/// The profiles that a call of an agent may name, in order.
+pub(super) fn roster(profile: &Profile, tool: ToolName) -> Vec<&Slug> {
+    let roster = if tool == ToolName::Exec {
+        profile.successors()
+    } else {
+        profile.spawns()
+    };
+    roster.into_iter().map(|entry| &entry.agent_id).collect()
 }
 
 /// The supervisor does not answer: it died, and the run ends of that.
-fn gone() -> Answer {
-    Answer::defect(panics::supervisor_died())
+fn gone() -> Undone {
+    Undone::Defect(panics::supervisor_died())
 }

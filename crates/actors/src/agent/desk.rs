@@ -7,13 +7,15 @@
 use std::ops::ControlFlow;
 
 use context::desk::{self, Desk, OpenFile};
-use context::opened::Loaded;
+use context::opened;
+use context::window::NewItem;
 use record::event::LogLevel;
 use tools::{FilePolicy, REQUEST_PICTURES, ReadFile};
-use vocab::tools::ToolName;
 
 use super::LoopEnd;
+use super::file_reads::Shown;
 use super::turns::Turns;
+use super::written::file_program;
 use crate::messages::{FindDesk, LeaveDesk};
 
 /// The code of the log lines about a desk.
@@ -42,11 +44,15 @@ impl Turns {
         let (missing, open) = found.missing_from(&self.window, &self.spec.cwd);
         let (restored, unread) = self.reopen(missing).await?;
         let count = restored.len();
-        for item in desk::items(restored) {
+        let by = match self.arm() {
+            None => "read_file calls",
+            Some(_) => "one program",
+        };
+        for item in self.laid_out(restored)? {
             self.window.push(item);
         }
         let mut told = vec![format!(
-            "opened on the desk of `{}`: {count} of {} file views, by read_file calls",
+            "opened on the desk of `{}`: {count} of {} file views, by {by}",
             self.spec.profile.slug,
             found.files.len()
         )];
@@ -60,17 +66,40 @@ impl Turns {
         ControlFlow::Continue(())
     }
 
+    /// The opening items of what was on a desk.
+    fn laid_out(&mut self, restored: Vec<(OpenFile, Shown)>) -> ControlFlow<LoopEnd, Vec<NewItem>> {
+        let Some(arm) = self.arm() else {
+            let loaded = restored.into_iter().map(|(file, shown)| {
+                let loaded = shown.loaded(&file.path);
+                (file, loaded)
+            });
+            return ControlFlow::Continue(desk::items(loaded.collect()));
+        };
+        if restored.is_empty() {
+            return ControlFlow::Continue(Vec::new());
+        }
+        let opened = restored.iter();
+        let program = file_program(arm, opened.map(|(file, _)| (&*file.path, file.window())));
+        let receipt = self.receipt_of(&program)?;
+        let mut views = Vec::with_capacity(restored.len());
+        for (file, shown) in restored {
+            let view = shown.view(&file.path, 0);
+            views.push(self.rendered(0, view)?);
+        }
+        ControlFlow::Continue(opened::by_program("desk-1", &program, receipt, views))
+    }
+
     /// Reads files of a desk through the agent's own read mode; and how many cannot be.
     async fn reopen(
         &mut self,
         files: Vec<OpenFile>,
-    ) -> ControlFlow<LoopEnd, (Vec<(OpenFile, Loaded)>, usize)> {
+    ) -> ControlFlow<LoopEnd, (Vec<(OpenFile, Shown)>, usize)> {
         let voice = self.links.voice.clone();
         let warn = |path: &str, why: &str| {
             let text = format!("`{path}` was on the desk and is not restored: {why}");
             voice.log(LogLevel::Warn, CODE, text);
         };
-        if !self.surface.tools.contains(&ToolName::ReadFile) {
+        if !self.shows_files() {
             for file in &files {
                 warn(&file.path, "the agent has no call that reads files");
             }
@@ -90,9 +119,10 @@ impl Turns {
         });
         let read = self.read_files(reads.collect(), policy, None).await?;
         let (mut restored, mut unread) = (Vec::with_capacity(files.len()), 0);
+        let views = self.surface.code.is_some();
         for (file, (call, outcome)) in files.into_iter().zip(read) {
-            match outcome {
-                Ok(shown) => restored.push((file, shown.loaded(&call.path))),
+            match outcome.and_then(|shown| if views { shown.bounded() } else { Ok(shown) }) {
+                Ok(shown) => restored.push((file, shown)),
                 Err(failure) => {
                     unread += 1;
                     warn(&call.path, &failure.message);

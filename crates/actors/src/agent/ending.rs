@@ -66,12 +66,7 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
     }
     match call {
         EndingCall::Finish => match fields.get("summary") {
-            Some(Value::String(summary)) if !summary.trim().is_empty() => Ok(Ending::Finish {
-                summary: summary.clone(),
-            }),
-            Some(Value::String(_)) => Err(Failure::invalid(
-                "summary is blank; say what you did and what the reader must know",
-            )),
+            Some(Value::String(summary)) => finish(summary.clone()),
             Some(other) => Err(Failure::invalid(format!(
                 "summary is {other}; expected a text"
             ))),
@@ -84,24 +79,40 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
                     "items is missing or no list; expected texts",
                 ));
             };
-            let mut changes = Vec::new();
-            for item in items {
-                let Some(text) = item.as_str().map(str::trim) else {
-                    return Err(Failure::invalid(format!(
-                        "items holds {item}; expected texts"
-                    )));
-                };
-                if !text.is_empty() {
-                    changes.push(text.to_owned());
-                }
-            }
-            let items = changes;
-            if items.is_empty() {
-                return Err(Failure::invalid("items holds no change; list at least one"));
-            }
-            Ok(Ending::RequestChanges { items })
+            let texts = items.iter().map(|item| match item.as_str() {
+                Some(text) => Ok(text),
+                None => Err(Failure::invalid(format!(
+                    "items holds {item}; expected texts"
+                ))),
+            });
+            request_changes(texts.collect::<Result<Vec<_>, _>>()?)
         }
     }
+}
+
+/// The work is done, in words that say something.
+pub(crate) fn finish(summary: String) -> Result<Ending, Failure> {
+    if summary.trim().is_empty() {
+        return Err(Failure::invalid(
+            "summary is blank; say what you did and what the reader must know",
+        ));
+    }
+    Ok(Ending::Finish { summary })
+}
+
+/// Changes are asked for: trimmed, blanks dropped, at least one.
+pub(crate) fn request_changes<'a>(
+    items: impl IntoIterator<Item = &'a str>,
+) -> Result<Ending, Failure> {
+    let items = items.into_iter().map(str::trim);
+    let items: Vec<_> = items
+        .filter(|item| !item.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if items.is_empty() {
+        return Err(Failure::invalid("items holds no change; list at least one"));
+    }
+    Ok(Ending::RequestChanges { items })
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 use std::ops::ControlFlow;
 
 use context::opened::Loaded;
-use context::window::Region;
+use context::prompts::PromptError;
+use context::views;
+use context::window::{NewItem, Region};
 use tools::{Done, FilePolicy, FileRead, Halt, ReadFile};
 use vocab::failure::Failure;
 use vocab::message::Image;
@@ -14,11 +16,14 @@ use super::LoopEnd;
 use super::records::region;
 use super::turns::Turns;
 
-/// A file as a model is shown it.
+/// A file as a model is shown it: as the result of a tool, or as a view of a program.
 pub(super) struct Shown {
     pub(super) text: String,
+    /// The lines it shows, where that is not all of a text file.
     pub(super) region: Option<Region>,
     pub(super) images: Vec<Image>,
+    /// The lines of a text that a view of it is headed by.
+    lines: Option<Region>,
 }
 
 impl Turns {
@@ -32,6 +37,7 @@ impl Turns {
         described: Option<&'static str>,
     ) -> ControlFlow<LoopEnd, Vec<(ReadFile, Result<Shown, Failure>)>> {
         let place = self.place();
+        let views = self.surface.code.is_some();
         let read = self
             .on_disk(move |halt: &Halt| {
                 let mut files = Vec::with_capacity(calls.len());
@@ -41,9 +47,10 @@ impl Turns {
                         if let (FileRead::Picture(picture), Some(why)) = (&mut read, described) {
                             picture.attached = Err(why);
                         }
-                        read.into_done(&call.path)
+                        let viewed = views.then(|| viewed(&mut read)).flatten();
+                        (read.into_done(&call.path), viewed)
                     });
-                    if let Ok(done) = &done {
+                    if let Ok((done, _)) = &done {
                         let taken: u64 = done.images.iter().map(Image::encoded_len).sum();
                         policy.picture_room = policy.picture_room.saturating_sub(taken);
                     }
@@ -57,7 +64,10 @@ impl Turns {
                 let files = files.into_iter();
                 ControlFlow::Continue(
                     files
-                        .map(|(call, done)| (call, done.map(|done| self.shown(done))))
+                        .map(|(call, done)| {
+                            let shown = done.map(|(done, viewed)| self.shown(done, viewed));
+                            (call, shown)
+                        })
                         .collect(),
                 )
             }
@@ -68,13 +78,39 @@ impl Turns {
         }
     }
 
-    fn shown(&self, done: Done) -> Shown {
+    fn shown(&self, done: Done, viewed: Option<Viewed>) -> Shown {
+        let (text, lines) = match viewed {
+            Some(Viewed { text, lines }) => (text, lines),
+            None => (done.text, None),
+        };
         Shown {
-            text: self.shared.mask.apply(&done.text).into_owned(),
+            text: self.shared.mask.apply(&text).into_owned(),
             region: done.view.and_then(|view| view.region).map(region),
             images: done.images,
+            lines,
         }
     }
+}
+
+/// A text as a view shows it: what stands under a tool's result does not stand there.
+struct Viewed {
+    text: String,
+    lines: Option<Region>,
+}
+
+fn viewed(read: &mut FileRead) -> Option<Viewed> {
+    let FileRead::Text(text) = read else {
+        return None;
+    };
+    let lines = Region {
+        first: text.first,
+        last: text.last,
+        total: text.total,
+    };
+    Some(Viewed {
+        text: std::mem::take(&mut text.contents),
+        lines: (text.total > 0).then_some(lines),
+    })
 }
 
 /// A read of a file from its start.
@@ -87,6 +123,18 @@ pub(super) fn from_start(path: &str) -> ReadFile {
 }
 
 impl Shown {
+    /// Refuses a text that is more than a view may show.
+    pub(super) fn bounded(self) -> Result<Self, Failure> {
+        views::judge_file(&self.text).map(|()| self)
+    }
+
+    /// The view of it that a program opens.
+    pub(super) fn view(self, path: &str, turn: u32) -> Result<NewItem, PromptError> {
+        let image = self.images.into_iter().next();
+        let paged = self.region.is_some();
+        views::file(path, self.lines, paged, &self.text, image, turn)
+    }
+
     /// What is opened of it in a window, under the path it was asked for.
     pub(super) fn loaded(self, path: &str) -> Loaded {
         Loaded {

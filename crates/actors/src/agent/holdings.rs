@@ -3,6 +3,7 @@
 //!
 //! Always true: a module that is off is not here, and says nothing anywhere.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use actix::MailboxError;
 use config::Launch;
 use config::profile::Profile;
 use context::modules::memories::MemoryState;
-use context::modules::skills::{self, Catalogue, Skill, SkillSet};
+use context::modules::skills::{self, Catalogue, Families, Skill, SkillSet};
 use context::modules::tasks::TaskList;
 use context::modules::{ModuleKind, ModuleOrigin, RosterRow};
 use context::prompts::{MemoriesSection, PromptError, SkillsSection, SystemContext, TasksSection};
@@ -18,9 +19,10 @@ use context::window::BlockKind;
 use record::event::Event;
 use vocab::capability::CapabilityId;
 use vocab::ids::Slug;
-use vocab::knowledge::{MemoryScope, MemoryStrategy};
+use vocab::knowledge::{BuiltInSkill, MemoryScope, MemoryStrategy};
 use vocab::tools::{Definition, ToolName};
 
+use super::api::Programs;
 use super::records::{archive_state, memory_state, skills_state, tasks_state};
 use super::turns::Turns;
 use super::{AgentSpec, LoopEnd};
@@ -61,10 +63,11 @@ impl Held {
         shared: &Shared,
         holdings: Holdings,
         granted: &[(ToolName, Definition)],
+        programs: Option<&Programs>,
     ) -> Self {
         let Holdings { roster, memories } = holdings;
         let held = spec.profile.memories();
-        let (skills, unread) = match open_skills(&spec.profile, shared, granted) {
+        let (skills, unread) = match open_skills(&spec.profile, shared, granted, programs) {
             Ok(skills) => (skills, None),
             Err(error) => (None, Some(error)),
         };
@@ -78,6 +81,18 @@ impl Held {
             roster,
             skills,
             unread,
+            changed: Vec::new(),
+        }
+    }
+
+    /// What stands in its place while it is lent to a program.
+    pub(super) const fn lent() -> Self {
+        Self {
+            roster: Vec::new(),
+            tasks: None,
+            memories: None,
+            skills: None,
+            unread: None,
             changed: Vec::new(),
         }
     }
@@ -162,10 +177,15 @@ fn open_skills(
     profile: &Profile,
     shared: &Shared,
     granted: &[(ToolName, Definition)],
+    programs: Option<&Programs>,
 ) -> Result<Option<SkillSet>, PromptError> {
     let Some(policy) = profile.skills() else {
         return Ok(None);
     };
+    if let Some(programs) = programs {
+        let catalogue = coded_skills(&shared.skills.of(policy.dir), policy.built_ins, programs);
+        return Ok(Some(SkillSet::new(Arc::new(catalogue))));
+    }
     let (reads, others): (Vec<_>, Vec<_>) = granted
         .iter()
         .partition(|(tool, _)| *tool == ToolName::ReadSkill);
@@ -175,6 +195,31 @@ fn open_skills(
     let manuals = skills::manuals(&others, reads, !authored.is_empty(), policy.built_ins)?;
     let catalogue = Catalogue::new(&authored, manuals);
     Ok(Some(SkillSet::new(Arc::new(catalogue))))
+}
+
+/// The skills of an agent that answers with programs: each with the code its language can use, and
+/// manuals that are scripts.
+fn coded_skills(
+    authored: &[Arc<Skill>],
+    built_ins: &BTreeMap<BuiltInSkill, bool>,
+    programs: &Programs,
+) -> Catalogue {
+    let arm = programs.arm;
+    let extensions = arm.module_extensions();
+    let authored: Vec<_> = authored
+        .iter()
+        .map(|skill| Arc::new(skill.in_language(extensions)))
+        .collect();
+    let families = Families {
+        offer: &programs.offer,
+        withheld: built_ins,
+    };
+    let extension = extensions.first().copied().unwrap_or_default();
+    let manuals = families.manuals(!authored.is_empty(), extension, |calls| {
+        let names: Vec<_> = calls.iter().map(|row| arm.spelling(row)).collect();
+        arm.documentation_program(&names)
+    });
+    Catalogue::new(&authored, manuals)
 }
 
 impl Turns {
@@ -238,7 +283,7 @@ impl Turns {
             self.links.voice.say(self.held.memory_state(state));
         }
         if let Some(text) = notice {
-            self.notice(turn, text);
+            self.notice(turn, text)?;
         }
         ControlFlow::Continue(())
     }
@@ -304,7 +349,8 @@ impl Turns {
         let block = memories.link.ask(ShowMemories).await;
         let block = reached(block)?;
         let block = self.rendered(turn, block)?;
-        let block = block.map(Into::into);
+        let block = block.map(|block| self.labeled("Memories", block));
+        let block = self.rendered(turn, block.transpose())?.map(Into::into);
         self.window.refresh_block(BlockKind::Memories, block, turn);
         ControlFlow::Continue(())
     }
@@ -315,7 +361,8 @@ impl Turns {
         };
         let block = tasks.block();
         let block = self.rendered(turn, block)?;
-        let block = block.map(Into::into);
+        let block = block.map(|block| self.labeled("Tasks", block));
+        let block = self.rendered(turn, block.transpose())?.map(Into::into);
         self.window.refresh_block(BlockKind::Tasks, block, turn);
         ControlFlow::Continue(())
     }

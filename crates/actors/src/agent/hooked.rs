@@ -14,11 +14,12 @@ use config::hooks::HookEvent;
 use context::prompts;
 use context::window::Retention;
 use record::event::Origin;
-use tools::{Call, write};
+use tools::{Call, Done, shell, write};
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
 use vocab::outcome::{EndStatus, TurnVerdict};
 
+use super::records::CommandOrigin;
 use super::tool_turn::Answer;
 use super::turns::{ReplySize, Turns};
 use super::{Ending, LoopEnd};
@@ -27,12 +28,87 @@ use crate::messages::RunHook;
 use crate::panics;
 use crate::stop::StopCause;
 
-/// What a call is answered that is not carried out. Boxed, since an answer is large.
-struct Held(Box<Answer>);
+/// What ends an agent behind a call, whatever the call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// What gg itself could not do.
+    Defect(String),
+    /// What a hook did not judge; the run ends of it.
+    Unjudged(String),
+}
 
-impl From<Answer> for Held {
-    fn from(answer: Answer) -> Self {
-        Self(Box::new(answer))
+/// What came of a call that hooks stand around.
+pub(super) struct Ran<T> {
+    /// What the call came to.
+    pub(super) outcome: Result<T, Failure>,
+    /// What ends the agent behind it.
+    pub(super) broken: Option<Broken>,
+}
+
+impl<T> Ran<T> {
+    /// What a call came to, and nothing beside it.
+    fn of(outcome: Result<T, Failure>) -> Self {
+        Self {
+            outcome,
+            broken: None,
+        }
+    }
+
+    /// The same with another value.
+    pub(super) fn rendered<U>(self, render: impl FnOnce(T) -> Result<U, Failure>) -> Ran<U> {
+        Ran {
+            outcome: self.outcome.and_then(render),
+            broken: self.broken,
+        }
+    }
+
+    /// What a call's work came to, or the defect that kept it from coming to anything.
+    fn of_work(outcome: Result<Result<T, Failure>, String>) -> Self {
+        match outcome {
+            Ok(outcome) => Self::of(outcome),
+            Err(cause) => Self::from(Held::defect(cause)),
+        }
+    }
+}
+
+impl From<Ran<Done>> for Answer {
+    fn from(Ran { outcome, broken }: Ran<Done>) -> Self {
+        let answer = Self::of(outcome);
+        match broken {
+            None => answer,
+            Some(Broken::Defect(cause)) => Self {
+                defect: Some(cause),
+                ..answer
+            },
+            Some(Broken::Unjudged(why)) => Self {
+                unjudged: Some(why),
+                ..answer
+            },
+        }
+    }
+}
+
+/// What a call is answered that is not carried out.
+struct Held {
+    failure: Failure,
+    broken: Option<Broken>,
+}
+
+impl Held {
+    fn defect(cause: String) -> Self {
+        Self {
+            failure: Failure::new(FailureClass::Other, "gg could not carry the call out"),
+            broken: Some(Broken::Defect(cause)),
+        }
+    }
+}
+
+impl<T> From<Held> for Ran<T> {
+    fn from(Held { failure, broken }: Held) -> Self {
+        Self {
+            outcome: Err(failure),
+            broken,
+        }
     }
 }
 
@@ -170,7 +246,7 @@ impl Turns {
                 }
                 let text = prompts::ending_blocked(call, &block.text, dropped);
                 let text = self.rendered(turn, text)?;
-                self.notice(turn, text);
+                self.put(turn, Band::System, Retention::Ephemeral, text);
             }
         }
         ControlFlow::Continue(None)
@@ -197,39 +273,44 @@ impl Turns {
         ControlFlow::Break(end)
     }
 
-    /// Runs a command between its hooks.
-    pub(super) async fn run_command(&mut self, turn: u32, call: tools::Shell) -> Answer {
+    /// Runs a command between its hooks, and records it. What a hook sees has happened, so it is
+    /// told before those behind it are asked.
+    pub(super) async fn run_command(
+        &mut self,
+        turn: u32,
+        call: tools::Shell,
+        origin: CommandOrigin,
+    ) -> Ran<shell::Outcome> {
         let command: Arc<str> = call.command.as_str().into();
         let facts = |ok| Facts::Command {
             command: Arc::clone(&command),
             ok,
         };
-        if let Err(Held(answer)) = self.ask_leave(turn, HookEvent::PreShell, facts(None)).await {
-            return *answer;
+        if let Err(held) = self.ask_leave(turn, HookEvent::PreShell, facts(None)).await {
+            return held.into();
         }
         let outcome = self.start_command(call).await;
-        if !self.hooks_at(HookEvent::PostShell) {
-            return Answer::of_command(outcome);
-        }
-        // Told before its hooks are asked: what a hook sees has happened.
-        self.record_command(turn, &outcome.record);
+        self.record_command(turn, &outcome.record, origin);
         let ok = Some(outcome.exit_code == 0);
-        let answer = Answer {
-            shell: None,
-            ..Answer::of_command(outcome)
-        };
-        self.ask_after(turn, HookEvent::PostShell, facts(ok), answer)
+        let ran = Ran::of(Ok(outcome));
+        self.ask_after(turn, HookEvent::PostShell, facts(ok), ran)
             .await
+    }
+
+    /// Whether hooks stand around its writes.
+    pub(super) fn watches_writes(&self) -> bool {
+        self.hooks_at(HookEvent::PreWrite) || self.hooks_at(HookEvent::PostWrite)
     }
 
     /// Writes or edits a file: the plan, the hooks that see the whole file as it would become, its
     /// application, the hooks behind it.
-    pub(super) async fn write_file(&mut self, turn: u32, call: Call) -> Answer {
-        if !self.hooks_at(HookEvent::PreWrite) && !self.hooks_at(HookEvent::PostWrite) {
-            return self.run_file_call(call).await;
-        }
+    pub(super) async fn write_file(&mut self, turn: u32, call: Call) -> Ran<Done> {
         let place = self.place();
         let plan = move |call: &Call| write::plan(call, &place);
+        if !self.watches_writes() {
+            let written = self.call_on_disk(move |_| plan(&call)?.apply());
+            return Ran::of_work(written.await);
+        }
         let (again, planned) = (plan.clone(), call.clone());
         let planned = self.call_on_disk(move |_| {
             let plan = plan(&planned)?;
@@ -238,8 +319,8 @@ impl Turns {
         });
         let (plan, path) = match planned.await {
             Ok(Ok(planned)) => planned,
-            Ok(Err(failure)) => return Answer::failed(failure),
-            Err(cause) => return Answer::defect(cause),
+            Ok(Err(failure)) => return Ran::of(Err(failure)),
+            Err(cause) => return Held::defect(cause).into(),
         };
         let contents: Arc<str> = plan.contents.as_str().into();
         let facts = |ok| Facts::Write {
@@ -247,8 +328,8 @@ impl Turns {
             contents: Arc::clone(&contents),
             ok,
         };
-        if let Err(Held(answer)) = self.ask_leave(turn, HookEvent::PreWrite, facts(None)).await {
-            return *answer;
+        if let Err(held) = self.ask_leave(turn, HookEvent::PreWrite, facts(None)).await {
+            return held.into();
         }
         let applied = self.call_on_disk(move |_| {
             // What the hooks let pass is this plan; an edit of another text was not seen by them.
@@ -260,58 +341,60 @@ impl Turns {
             }
             plan.apply()
         });
-        let answer = Answer::of_work(applied.await);
-        let ok = Some(answer.outcome.is_ok());
-        self.ask_after(turn, HookEvent::PostWrite, facts(ok), answer)
+        let ran = Ran::of_work(applied.await);
+        let ok = Some(ran.outcome.is_ok());
+        self.ask_after(turn, HookEvent::PostWrite, facts(ok), ran)
             .await
     }
 
     /// Asks the hooks before a call is carried out.
     async fn ask_leave(&mut self, turn: u32, event: HookEvent, facts: Facts) -> Result<(), Held> {
-        let refused = |why: &str| Answer::failed(Failure::new(FailureClass::Refused, why));
+        let held = |why: &str, broken| Held {
+            failure: Failure::new(FailureClass::Refused, why),
+            broken,
+        };
         let fired = self.fire(Some(turn), event, facts).await;
-        let fired = fired.map_err(Answer::defect)?;
+        let fired = fired.map_err(Held::defect)?;
         self.upkeep.told.extend(fired.told);
         match fired.passage {
             Passage::Open => Ok(()),
-            Passage::Blocked(block) => Err(refused(&block.text).into()),
-            Passage::Stopped => {
-                Err(refused("the run is stopping; nothing more is carried out").into())
-            }
-            Passage::Failed(why) => Err(Answer {
-                unjudged: Some(why),
-                ..refused("what checks this call failed; the run is stopping")
-            }
-            .into()),
+            Passage::Blocked(block) => Err(held(&block.text, None)),
+            Passage::Stopped => Err(held(
+                "the run is stopping; nothing more is carried out",
+                None,
+            )),
+            Passage::Failed(why) => Err(held(
+                "what checks this call failed; the run is stopping",
+                Some(Broken::Unjudged(why)),
+            )),
         }
     }
 
     /// Asks the hooks behind a call that was carried out.
-    async fn ask_after(
+    async fn ask_after<T>(
         &mut self,
         turn: u32,
         event: HookEvent,
         facts: Facts,
-        answer: Answer,
-    ) -> Answer {
+        ran: Ran<T>,
+    ) -> Ran<T> {
         let fired = match self.fire(Some(turn), event, facts).await {
             Ok(fired) => fired,
             Err(cause) => {
-                return Answer {
-                    defect: answer.defect.or(Some(cause)),
-                    shell: answer.shell,
-                    ..Answer::of(answer.outcome)
+                return Ran {
+                    broken: ran.broken.or(Some(Broken::Defect(cause))),
+                    ..ran
                 };
             }
         };
         self.upkeep.told.extend(fired.told);
         match fired.passage {
-            Passage::Failed(why) => Answer {
-                unjudged: Some(why),
-                ..answer
+            Passage::Failed(why) => Ran {
+                broken: Some(Broken::Unjudged(why)),
+                ..ran
             },
             // What was done is done; a stop is met behind it.
-            Passage::Open | Passage::Blocked(_) | Passage::Stopped => answer,
+            Passage::Open | Passage::Blocked(_) | Passage::Stopped => ran,
         }
     }
 

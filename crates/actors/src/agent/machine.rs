@@ -3,13 +3,14 @@
 
 use context::prompts::{ExitLine, MachineSection};
 use record::event::{Event, FsmState};
+use vocab::failure::Failure;
 use vocab::tools::ToolName;
 
-use super::delegation_calls::text_answer;
 use super::succession::Successor;
 use super::surface::Surface;
 use super::tool_turn::Answer;
 use super::turns::Turns;
+use super::undone::Undone;
 use crate::machine::{self, Leave, Position};
 use crate::succession::Succession;
 
@@ -38,21 +39,23 @@ impl Surface {
 }
 
 impl Turns {
-    /// Declares that the agent leaves its state as the turn closes.
+    /// Carries out a call that leaves the agent's state.
     pub(super) fn transition(&mut self, arguments: &str) -> Answer {
-        let Leave { edge, next, note } =
-            match machine::leave(arguments, self.spec.position.as_ref()) {
-                Ok(leave) => leave,
-                Err(failure) => return Answer::failed(failure),
-            };
-        let successor = Successor {
+        let leave = machine::leave(arguments, self.spec.position.as_ref());
+        let told = leave.and_then(|leave| {
+            let told = machine::leaving(&leave.next);
+            self.leave_state(leave).map(|()| told)
+        });
+        Answer::of_call(told.map_err(Undone::from))
+    }
+
+    /// Declares that the agent leaves its state as the turn closes.
+    pub(super) fn leave_state(&mut self, leave: Leave) -> Result<(), Failure> {
+        let Leave { edge, next, note } = leave;
+        self.declared.succeed(Successor {
             target: next.agent().clone(),
             kind: Succession::Fsm(edge),
             note: note.map(Into::into),
-        };
-        match self.declared.succeed(successor) {
-            Ok(()) => text_answer(machine::leaving(&next)),
-            Err(refusal) => Answer::failed(refusal),
-        }
+        })
     }
 }

@@ -4,9 +4,12 @@
 //! its polls the mailbox keeps serving. However the loop ends, by return, by a panic in it, or by
 //! a panic in a handler beside it, the supervisor hears of it once.
 
+mod api;
 mod arrival;
 mod autoload;
 mod closing;
+mod code_surface;
+mod code_turn;
 mod compacting;
 mod delegation_calls;
 mod desk;
@@ -15,12 +18,15 @@ mod file_reads;
 mod holdings;
 mod hooked;
 mod keys;
+mod loaded;
 mod machine;
 mod model_turn;
 mod module_calls;
+mod offer;
 mod opening;
 mod outfits;
 mod preparation;
+mod program;
 pub(crate) mod records;
 mod seat;
 mod spending;
@@ -30,8 +36,10 @@ mod surface;
 mod tool_turn;
 mod turn_clock;
 mod turns;
+mod undone;
 mod upkeep;
 mod window_calls;
+mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,6 +63,7 @@ use crate::stop::{StopCause, StopSwitch};
 use crate::succession::Arrival;
 use crate::supervisor::{Cast, Holdings, Supervisor};
 use crate::telemetry::Voice;
+pub(crate) use code_turn::Openings;
 pub(crate) use delegation_calls::dropped;
 pub use ending::Ending;
 pub(crate) use outfits::Outfits;

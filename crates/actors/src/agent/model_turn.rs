@@ -25,6 +25,7 @@ use vocab::outcome::{Breach, EndStatus, ErrorType, Limit, TurnVerdict};
 use vocab::usage::Figure;
 
 use super::LoopEnd;
+use super::code_turn::submission;
 use super::records::{describe, describe_call, error_record, frame_row, response_record};
 use super::spending::Spent;
 use super::surface::Called;
@@ -32,6 +33,7 @@ use super::turn_clock::TurnClock;
 use super::turns::{ReplySize, Turns};
 use crate::link::Link;
 use crate::messages::{Complete, Completion, Keep};
+use crate::programs;
 use crate::provider_client::{CallFailure, Failure, ProviderClient};
 use crate::stop::StopCause;
 
@@ -54,6 +56,10 @@ impl Turns {
         }
         clock.dispatched();
         let answer = self.ask(&client, turn);
+        // Beside the first request of all: whoever runs programs first finds them warm.
+        if self.spec.depth == 0 {
+            programs::warm_up(&self.shared);
+        }
         let mut request = self.request_record();
         let mut sent = self.window.ids();
         let (mut answer, ()) = tokio::join!(answer, self.report_window(turn));
@@ -104,7 +110,7 @@ impl Turns {
                 thread: self.window.request_thread(),
                 signal: self.window.signal().map(|it| Message::clone(it)),
                 toolset: Arc::clone(&self.surface.toolset),
-                tool_choice: ToolChoice::Auto,
+                tool_choice: self.surface.tool_choice(),
                 rewritten: self.rewritten,
             },
             pictures: self.window.picture_bytes() > 0,
@@ -255,7 +261,11 @@ impl Turns {
             },
         );
         // Work is what gg carries out: a name it does not offer is answered and runs nothing.
-        let runs = |call: &ToolCall| self.surface.called(&call.name) != Called::Unavailable;
+        let runs = |call: &ToolCall| match self.surface.called(&call.name) {
+            Called::Unavailable => false,
+            Called::Program => submission::of(call).is_ok(),
+            Called::Tool(_) | Called::Ending(_) => true,
+        };
         let figure = if reply.calls.iter().any(runs) {
             Figure::Work
         } else {
@@ -280,6 +290,9 @@ impl Turns {
             }),
         );
         let text = reply.text.as_deref();
+        if self.surface.code.is_some() {
+            return Box::pin(self.work_programs(turn, &reply.calls, size)).await;
+        }
         // Boxed: an agent whose call is in flight, as most of a crowd are, has no room for it.
         Box::pin(self.work(turn, text, &reply.calls, ahead, size)).await
     }
@@ -302,9 +315,12 @@ impl Turns {
 
     /// A reply without a call: told which calls end the session (01 §9.3).
     pub(super) fn no_call(&mut self, turn: u32, size: ReplySize) -> ControlFlow<LoopEnd> {
+        if self.surface.code.is_some() {
+            return self.no_program(turn, size);
+        }
         let text = prompts::missing_call(self.surface.endings);
         let text = self.rendered(turn, text)?;
-        self.notice(turn, text);
+        self.notice(turn, text)?;
         self.close_error(turn, ErrorType::MissingCompletionNoCall, size)
     }
 
@@ -391,7 +407,10 @@ impl Turns {
         self.journaled = delta.cursor;
         RequestRecord {
             role: RequestRole::Agent,
-            shape: RequestShape::Free,
+            shape: match self.surface.tool_choice() {
+                ToolChoice::Auto => RequestShape::Free,
+                ToolChoice::Required | ToolChoice::Named(_) => RequestShape::Forced,
+            },
             messages: MessageList {
                 keep: delta.keep,
                 push: delta.rows.into_iter().map(|row| row.message).collect(),
@@ -432,13 +451,14 @@ pub(super) fn estimate(reply: &Reply) -> u64 {
 
 fn size(reply: &Reply, accounted: Option<&Accounted>) -> ReplySize {
     let chars = |text: &str| text.chars().count() as u64;
+    // Of a program its text counts, not how JSON writes it.
+    let of_call = |call: &ToolCall| match submission::of(call) {
+        Ok(program) => chars(&program),
+        _ => chars(&call.arguments),
+    };
     ReplySize {
         chars: reply.text.as_deref().map_or(0, chars)
-            + reply
-                .calls
-                .iter()
-                .map(|call| chars(&call.arguments))
-                .sum::<u64>(),
+            + reply.calls.iter().map(of_call).sum::<u64>(),
         output_tokens: accounted
             .and_then(|it| it.tokens.completion())
             .unwrap_or_default(),

@@ -28,6 +28,7 @@ impl Turns {
         let inheritance = self.announce();
         panics::trip("announced");
         self.tell_holdings().await?;
+        self.tell_library();
         panics::trip("opening");
         let inheritance = match inheritance.transpose() {
             Ok(inheritance) => inheritance,
@@ -143,8 +144,14 @@ impl Turns {
     /// The system slot, the task, the files it opens on and its profile's desk: turn 0.
     async fn open_on_task(&mut self, system: Measured) -> ControlFlow<LoopEnd> {
         self.window.set_system(system);
-        let text = Arc::clone(&self.spec.brief);
+        let text: Arc<str> = if self.surface.code.is_some() {
+            let text = self.labeled("Task", self.spec.brief.to_string());
+            self.rendered(0, text)?.into()
+        } else {
+            Arc::clone(&self.spec.brief)
+        };
         self.put(0, Band::UserPrompt, Retention::Pinned, text);
+        self.open_by_program().await?;
         self.open_files().await?;
         self.open_on_desk().await
     }

@@ -17,6 +17,8 @@ use vocab::operations::EndingRole;
 use vocab::tools::{Definition, ToolName};
 
 use super::AgentSpec;
+use super::api::Programs;
+use super::offer::{Holds, offer};
 use super::surface::{Surface, granted};
 use crate::machine::Position;
 use crate::shared::Shared;
@@ -46,6 +48,8 @@ pub(crate) struct Outfits(Mutex<HashMap<Station, Arc<Outfit>>>);
 pub(crate) struct Outfit {
     /// The tools of its profile that its modules service, `read_skill` in any case.
     pub(crate) offered: Vec<(ToolName, Definition)>,
+    /// What its programs may call, where it answers with programs; `read_skill` in any case.
+    pub(crate) code: Option<Programs>,
     role: EndingRole,
     sees: bool,
     /// Without skills to read, and with some.
@@ -82,9 +86,24 @@ impl Outfits {
                 Some(_) => Vec::new(),
                 None => shared.launch.successors(&spec.profile),
             };
+            let holds = Holds {
+                roster,
+                // Whether there are any is asked of each agent.
+                skills: true,
+                leaves_state: exits.as_ref().map(|exits| !exits.is_empty()),
+            };
             let exits = exits.unwrap_or_default();
+            let code = spec.profile.programs().map(|policy| {
+                let offer = offer(&spec.profile, spec.role, holds);
+                Programs::new(policy, offer)
+            });
+            let offered = match code {
+                Some(_) => Vec::new(),
+                None => granted(&spec.profile, holds, &targets, &successors, &exits),
+            };
             Arc::new(Outfit {
-                offered: granted(&spec.profile, roster, &targets, &successors, &exits),
+                offered,
+                code,
                 role: station.role,
                 sees: station.sees,
                 surfaces: Default::default(),
@@ -99,6 +118,10 @@ impl Outfit {
     /// The surface of an agent that has skills to read, or has none.
     pub(crate) fn surface(&self, spec: &AgentSpec, has_skills: bool) -> Surface {
         let made = self.surfaces[usize::from(has_skills)].get_or_init(|| {
+            if let Some(programs) = &self.code {
+                let programs = programs.with_skills(has_skills);
+                return Surface::of_programs(&spec.profile, self.role, self.sees, programs);
+            }
             let offered = self.offered.iter();
             let offered = offered.filter(|(tool, _)| *tool != ToolName::ReadSkill || has_skills);
             Surface::resolve(

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::PromptError;
+use context::prompts::{self, Heading, PromptError};
 use context::signal;
 use context::window::{NewItem, Retention};
 use vocab::band::Band;
@@ -15,6 +15,9 @@ use vocab::message::Message;
 
 use super::LoopEnd;
 use super::turns::{ReplySize, Turns};
+
+/// What heads a fact about the session.
+const NOTICE: &str = "Notice";
 
 impl Turns {
     /// Makes the window what this turn's request sends.
@@ -38,8 +41,20 @@ impl Turns {
     }
 
     /// Says something of gg's own to the model, at the end of the window.
-    pub(super) fn notice(&mut self, turn: u32, text: String) {
+    pub(super) fn notice(&mut self, turn: u32, text: String) -> ControlFlow<LoopEnd> {
+        let text = self.labeled(NOTICE, text);
+        let text = self.rendered(turn, text)?;
         self.put(turn, Band::System, Retention::Ephemeral, text);
+        ControlFlow::Continue(())
+    }
+
+    /// A text as its agent reads it: one that answers with programs is sent nothing but programs,
+    /// receipts and what stands under a word for its kind (04 §6.8).
+    pub(super) fn labeled(&self, word: &str, text: String) -> Result<String, PromptError> {
+        if self.surface.code.is_none() {
+            return Ok(text);
+        }
+        prompts::headed(&Heading::of(word), &text)
     }
 
     /// Puts a text that is not the model's own at the end of the window.

@@ -191,6 +191,8 @@ pub(super) fn memory_revision(module_id: String, revision: &memories::Revision) 
         revision: revision.number,
         description: revision.description.clone(),
         text: revision.text.clone(),
+        code: revision.code.module.clone(),
+        on_use: revision.code.on_use.clone(),
     }))
 }
 
@@ -220,10 +222,32 @@ pub(super) fn archive_state(module_id: String, archive: &Archive) -> Event {
     })
 }
 
+/// On whose behalf a command ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandOrigin {
+    /// A tool call's.
+    Tool,
+    /// A program's.
+    Program,
+    /// A hook's.
+    Hook,
+}
+
+impl CommandOrigin {
+    /// As the event has it.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Program => "program",
+            Self::Hook => "hook",
+        }
+    }
+}
+
 /// A command as its event shows it, without the credential.
-pub(crate) fn command_event(origin: &'static str, record: &Record, mask: &Mask) -> Shell {
+pub(crate) fn command_event(origin: CommandOrigin, record: &Record, mask: &Mask) -> Shell {
     Shell {
-        origin,
+        origin: origin.as_str(),
         command: Arc::clone(&record.command),
         cwd: record.cwd.clone(),
         exit_code: record.exit_code,

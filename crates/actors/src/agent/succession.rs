@@ -136,6 +136,7 @@ impl Turns {
             archive: self.upkeep.archive.clone(),
             skills: self.held.skills.clone(),
             notebook,
+            library: self.code.library.kept.clone(),
             // The turn that closes is answered.
             turns: u64::from(turn),
         })
@@ -156,6 +157,7 @@ impl Turns {
             archive: self.upkeep.archive.take(),
             skills: self.held.skills.take(),
             notebook: None,
+            library: self.code.library.kept.take(),
             turns: self.answered,
         };
         let ask = Succeed {
@@ -185,6 +187,7 @@ impl Turns {
         self.held.tasks = estate.tasks;
         self.upkeep.archive = estate.archive;
         self.held.skills = estate.skills;
+        self.code.library.kept = estate.library;
         if let Some(permit) = permit {
             self.seat.take(permit);
         }

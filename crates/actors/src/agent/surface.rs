@@ -6,24 +6,23 @@ use config::Launch;
 use config::capability::window::CompactionStrategy;
 use config::profile::Profile;
 use config::profile::{PromptCacheTtl, Reasoning};
-use context::modules::{ModuleKind, RosterRow};
 use context::prompts::{
     CompactionSection, ExecSection, ForkSection, ManagedSection, ReadFile, RosterLine, Shell,
     SubagentsSection, SystemContext,
 };
 use context::tokens::Measured;
-use provider::request::{CacheLifetime, ReasoningSetting, Toolset, toolset};
+use provider::request::{CacheLifetime, ReasoningSetting, ToolChoice, Toolset, toolset};
 use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
-use vocab::capability::CapabilityId;
-use vocab::knowledge;
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, Exit, ReadMode, ShellMode, Target, ToolName, Variants, definition,
-    ending_definition,
+    Definition, EndingCall, Exit, ReadMode, SUBMIT_PROGRAM, ShellMode, Target, ToolName, Variants,
+    definition, ending_definition, submission_definition,
 };
 
 use super::AgentSpec;
+use super::api::Programs;
+use super::offer::{Holds, servicing};
 use crate::provider_client::CallSettings;
 
 /// A resolved surface; it never changes during an incarnation.
@@ -35,6 +34,9 @@ pub(crate) struct Surface {
     /// The same as a window counts it.
     pub(crate) schemas: Measured,
     pub(crate) files: FilePolicy,
+    /// Of an agent that answers with programs: what they may call. Its tools are then those that
+    /// its operations dispatch, and none of them is a name it could call.
+    pub(crate) code: Option<Programs>,
 }
 
 /// How an agent's requests are made rather than what they say.
@@ -81,7 +83,7 @@ fn compaction(strategy: CompactionStrategy) -> CompactionSection {
 /// service. Whether there is a skill to read is not known yet: it depends on what else is offered.
 pub(crate) fn granted(
     profile: &Profile,
-    roster: &[RosterRow],
+    holds: Holds<'_>,
     targets: &[Target<'_>],
     successors: &[Target<'_>],
     exits: &[Exit<'_>],
@@ -94,17 +96,13 @@ pub(crate) fn granted(
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
-    let writes = |row: &RosterRow| row.kind != ModuleKind::Memories || row.writable;
-    let writable = roster.iter().all(writes);
-    let serviced = |tool: ToolName| {
-        writable || tool.capability() != Some(CapabilityId::Memories) || knowledge::reads(tool)
-    };
+    let servicing = servicing(profile, holds);
     ToolName::ALL
         .iter()
         .copied()
         // Without a way out of a state, the call that takes one has no definition.
         .filter(|tool| *tool == ToolName::TransitionState || profile.offers(*tool))
-        .filter(|tool| serviced(*tool))
+        .filter(|tool| servicing.serves_tool(*tool))
         .filter_map(|tool| definition(tool, variants).map(|definition| (tool, definition)))
         .collect()
 }
@@ -116,6 +114,8 @@ pub(crate) enum Called {
     Tool(ToolName),
     /// One of its ending calls.
     Ending(EndingCall),
+    /// The one tool of an agent that answers with programs.
+    Program,
     /// Nothing it is offered.
     Unavailable,
 }
@@ -147,11 +147,68 @@ impl Surface {
                 picture_room: REQUEST_PICTURES,
                 whole: false,
             },
+            code: None,
+        }
+    }
+
+    /// The surface of an agent that answers with programs.
+    pub(crate) fn of_programs(
+        profile: &Profile,
+        role: EndingRole,
+        attach_images: bool,
+        programs: Programs,
+    ) -> Self {
+        let definition = submission_definition(programs.arm.display_name());
+        let toolset = Arc::new(toolset(&[definition]));
+        let mut tools: Vec<_> = programs
+            .offer
+            .operations()
+            .filter_map(|row| row.tool)
+            .collect();
+        tools.dedup();
+        Self {
+            tools,
+            endings: EndingCall::of_role(role),
+            schemas: Measured::from(toolset.json.get()),
+            toolset,
+            files: FilePolicy {
+                read: profile.read(),
+                attach_images,
+                picture_room: REQUEST_PICTURES,
+                whole: false,
+            },
+            code: Some(programs),
+        }
+    }
+
+    /// The call that waits for others, as the agent writes it, where it has it.
+    pub(crate) fn waits(&self) -> Option<String> {
+        match &self.code {
+            Some(programs) => programs.named("delegation.wait_for_subagents"),
+            None => self
+                .tools
+                .contains(&ToolName::WaitForSubagents)
+                .then(|| ToolName::WaitForSubagents.to_string()),
+        }
+    }
+
+    /// What may answer a request.
+    pub(crate) fn tool_choice(&self) -> ToolChoice {
+        match self.code {
+            Some(_) => ToolChoice::Named(SUBMIT_PROGRAM.to_owned()),
+            None => ToolChoice::Auto,
         }
     }
 
     /// What a name means here.
     pub(crate) fn called(&self, name: &str) -> Called {
+        if self.code.is_some() {
+            return if name == SUBMIT_PROGRAM {
+                Called::Program
+            } else {
+                Called::Unavailable
+            };
+        }
         if let Some(tool) = self.tools.iter().find(|tool| tool.as_str() == name) {
             return Called::Tool(*tool);
         }
@@ -231,14 +288,35 @@ impl Surface {
                 archive: on(ToolName::ArchiveThread).then_some(ToolName::ArchiveThread.as_str()),
             })
             .filter(|section| section.evict.is_some() || section.archive.is_some()),
-            ..SystemContext::new(spec.role, spec.window_limit)
+            ..self.bare_context(spec)
+        }
+    }
+
+    fn bare_context(&self, spec: &AgentSpec) -> SystemContext {
+        match &self.code {
+            None => SystemContext::new(spec.role, spec.window_limit),
+            Some(programs) => {
+                let code = programs.describe(&spec.profile);
+                SystemContext::of_code(spec.role, spec.window_limit, code)
+            }
         }
     }
 
     /// The event that reports it.
     pub(crate) fn event(&self) -> AgentSurface {
+        if let Some(programs) = &self.code {
+            return AgentSurface {
+                execution_mode: "responses_as_code",
+                program_language: Some(programs.arm.id()),
+                doc_view_types: Some(programs.policy.doc_view_types.flags()),
+                tools: Vec::new(),
+                apis: programs.apis(),
+            };
+        }
         AgentSurface {
             execution_mode: "tool_calling",
+            program_language: None,
+            doc_view_types: None,
             tools: self.names(),
             apis: Vec::new(),
         }
@@ -247,7 +325,7 @@ impl Surface {
 
 #[cfg(test)]
 mod tests {
-    use context::modules::ModuleOrigin;
+    use context::modules::{ModuleKind, ModuleOrigin, RosterRow};
     use serde_json::json;
 
     use super::*;
@@ -282,7 +360,12 @@ mod tests {
                 scope: None,
                 strategy: None,
             };
-            let tools = granted(&profile, &[row], &[], &[], &[]).into_iter();
+            let holds = Holds {
+                roster: &[row],
+                skills: true,
+                leaves_state: None,
+            };
+            let tools = granted(&profile, holds, &[], &[], &[]).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

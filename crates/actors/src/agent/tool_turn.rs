@@ -23,8 +23,9 @@ use vocab::tools::ToolName;
 
 use super::LoopEnd;
 use super::closing::Worked;
+use super::code_turn::Said;
 use super::ending::{self, Ending};
-use super::records::{command_event, region};
+use super::records::{CommandOrigin, command_event, region};
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
 use crate::clock::millis;
@@ -91,13 +92,9 @@ impl Answer {
 
 impl Answer {
     pub(super) fn of_command(outcome: shell::Outcome) -> Self {
-        let done = outcome.result().map(|text| Done {
-            text,
-            ..Done::default()
-        });
         Self {
-            shell: Some(outcome.record),
-            ..Self::of(done)
+            shell: Some(outcome.record.clone()),
+            ..Self::of(shell_done(outcome))
         }
     }
 }
@@ -167,6 +164,7 @@ impl Turns {
             calls: &succeeded,
             ending,
             size,
+            said: Said::default(),
         };
         self.close_turn(turn, worked).await
     }
@@ -191,7 +189,7 @@ impl Turns {
 
     async fn dispatch(&mut self, turn: u32, call: &ToolCall) -> Answer {
         match self.surface.called(&call.name) {
-            Called::Unavailable => Answer::failed(Failure::new(
+            Called::Unavailable | Called::Program => Answer::failed(Failure::new(
                 FailureClass::Unavailable,
                 format!("not offered; you have {}", self.surface.names().join(", ")),
             )),
@@ -241,9 +239,12 @@ impl Turns {
         }
         match tools::parse(tool, arguments) {
             Err(failure) => Answer::failed(failure),
-            Ok(Call::Shell(command)) => self.run_command(turn, command).await,
+            Ok(Call::Shell(command)) => {
+                let ran = self.run_command(turn, command, CommandOrigin::Tool).await;
+                ran.rendered(shell_done).into()
+            }
             Ok(call @ (Call::WriteFile(_) | Call::EditFile(_))) => {
-                self.write_file(turn, call).await
+                self.write_file(turn, call).await.into()
             }
             Ok(call) => self.run_file_call(call).await,
         }
@@ -317,9 +318,9 @@ impl Turns {
         }
     }
 
-    /// The command's event, and its entry in the journal.
-    pub(super) fn record_command(&self, turn: u32, command: &shell::Record) {
-        let event = command_event("tool", command, &self.shared.mask);
+    /// A command's event, and its entry in the journal.
+    pub(super) fn record_command(&self, turn: u32, command: &shell::Record, origin: CommandOrigin) {
+        let event = command_event(origin, command, &self.shared.mask);
         self.keep(Entry::from(&event));
         self.links
             .voice
@@ -336,7 +337,7 @@ impl Turns {
     ) {
         let mask = &self.shared.mask;
         if let Some(command) = &answer.shell {
-            self.record_command(turn, command);
+            self.record_command(turn, command, CommandOrigin::Tool);
         }
         let (body, failure, images): (String, _, &[Image]) = match &answer.outcome {
             Ok(done) => (mask.apply(&done.text).into_owned(), None, &done.images),
@@ -397,6 +398,14 @@ impl Turns {
             ..NewItem::new(band, turn, message)
         });
     }
+}
+
+/// A command's end as a tool result says it.
+fn shell_done(outcome: shell::Outcome) -> Result<Done, Failure> {
+    outcome.result().map(|text| Done {
+        text,
+        ..Done::default()
+    })
 }
 
 /// Whether a call is carried out by what the agent holds.

@@ -19,6 +19,7 @@ use vocab::rewrite::Rewrite;
 
 use super::holdings::Held;
 use super::outfits::Outfit;
+use super::program::CodeState;
 use super::seat::Seat;
 use super::succession::Declared;
 use super::surface::{self, Surface};
@@ -71,6 +72,8 @@ pub(crate) struct Turns {
     pub(super) declared: Declared,
     /// Of whom it comes, until it has opened.
     pub(super) arrival: Option<Arrival>,
+    /// What a code agent keeps beside what every agent keeps.
+    pub(super) code: CodeState,
 }
 
 /// How the life of an incarnation ended.
@@ -115,7 +118,8 @@ impl Turns {
         arrival: Option<Arrival>,
     ) -> Self {
         let outfit = shared.outfits.of(&spec, &shared, &holdings.roster);
-        let held = Held::open(&spec, &shared, holdings, &outfit.offered);
+        let programs = outfit.code.as_ref();
+        let held = Held::open(&spec, &shared, holdings, &outfit.offered, programs);
         let surface = outfit.surface(&spec, held.has_skills());
         let settings = surface::call_settings(&spec.profile);
         let window = Window::new(
@@ -123,7 +127,13 @@ impl Turns {
             surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
-        let upkeep = Upkeep::resolve(&spec.profile, &surface.tools, spec.window_limit);
+        let code = CodeState::of(&spec.profile);
+        let upkeep = Upkeep::resolve(
+            &spec.profile,
+            &surface.tools,
+            surface.code.as_ref(),
+            spec.window_limit,
+        );
         Self {
             spec,
             shared,
@@ -146,6 +156,7 @@ impl Turns {
             letters: Vec::new(),
             declared: Declared::default(),
             arrival,
+            code,
         }
     }
 

@@ -1,5 +1,7 @@
 //! What an incarnation holds to live within its window (02 §6, §7; R39).
 
+use std::sync::Arc;
+
 use config::profile::Profile;
 use context::compaction::{Compaction, Policy};
 use context::modules::archive::Archive;
@@ -9,7 +11,11 @@ use vocab::capability::CapabilityId;
 use vocab::failure::Failure;
 use vocab::tools::ToolName;
 
+use super::api::Programs;
 use crate::hooks::Told;
+
+/// The call that closes views, which only programs have.
+const CLOSE: &str = "views.close";
 
 /// See the module. Each part is `None` where its capability is off.
 #[derive(Debug, Default)]
@@ -44,24 +50,36 @@ pub(super) struct Repeated {
 }
 
 impl Upkeep {
-    /// Of an agent with these tools in a working window of `limit` tokens.
-    pub(super) fn resolve(profile: &Profile, tools: &[ToolName], limit: u64) -> Self {
+    /// Of an agent with these tools, or with programs that do what these tools do, in a working
+    /// window of `limit` tokens.
+    pub(super) fn resolve(
+        profile: &Profile,
+        tools: &[ToolName],
+        programs: Option<&Programs>,
+        limit: u64,
+    ) -> Self {
         let held = |tool| tools.contains(&tool);
+        let names = programs.map(Programs::names).unwrap_or_default();
+        let named = |tool| held(tool).then(|| Arc::from(names.of(tool)));
         let compaction = profile.compaction().map(|policy| {
             let policy = Policy {
                 strategy: policy.strategy,
                 headroom: policy.headroom,
                 max_retries: policy.max_retries,
                 memory_calls: memory_calls(tools),
+                names: names.clone(),
             };
             Compaction::new(policy, limit)
         });
         let signal = profile.managed().map(|policy| SignalPolicy {
             threshold_percent: policy.threshold_percent,
             top_file_views: usize::try_from(policy.top_file_views).unwrap_or(usize::MAX),
-            evict: held(ToolName::EvictFileView),
-            archive: held(ToolName::ArchiveThread),
-            search: held(ToolName::SearchArchive),
+            evict: named(ToolName::EvictFileView),
+            close: programs
+                .and_then(|programs| programs.named(CLOSE))
+                .map(Arc::from),
+            archive: named(ToolName::ArchiveThread),
+            search: named(ToolName::SearchArchive),
         });
         Self {
             compaction,

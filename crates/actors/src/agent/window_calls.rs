@@ -1,81 +1,54 @@
 //! The calls by which an agent changes its own window: evict, archive, search, compact (02 §6.3,
-//! §7.2).
+//! §7.2). A tool call is read from JSON and answered as text; what stands beneath is the same for a
+//! program.
 
 use std::sync::Arc;
 
-use context::compaction::{self, CompactionStrategy};
+use context::compaction::{self, CompactCall, CompactionStrategy};
 use context::modules::ModuleKind;
-use context::modules::archive::ArchivedCall;
-use context::prompts::PromptError;
-use context::window::{Archived, Evicted};
+use context::modules::archive::{ArchiveHits, ArchivedCall};
+use context::window::{Archived, Evicted, TurnRange, Window};
 use context::{managed, tokens};
 use record::event::{ContextManaged, Event, ManagedAction};
-use tools::Done;
 use vocab::failure::{Failure, FailureClass};
 use vocab::message::Image;
 use vocab::tools::ToolName;
 
+use super::holdings::Held;
 use super::records::archive_state;
 use super::tool_turn::Answer;
 use super::turns::Turns;
+use super::undone::Undone;
+use super::upkeep::Upkeep;
+use crate::telemetry::Voice;
 
-/// Why a call changed nothing.
-enum Undone {
-    /// The model is told.
-    Refused(Failure),
-    /// What would stand in the window does not render: a defect.
-    NoText(PromptError),
+/// What the calls on a window touch.
+pub(super) struct WindowCalls<'a> {
+    /// The window.
+    pub(super) window: &'a mut Window,
+    /// Its archive, and its compaction.
+    pub(super) upkeep: &'a mut Upkeep,
+    /// Where snapshots of what changed collect.
+    pub(super) modules: &'a mut Held,
+    /// Who tells of it.
+    pub(super) voice: &'a Voice,
+    /// The turn they are made in.
+    pub(super) turn: u32,
 }
 
-impl From<Failure> for Undone {
-    fn from(failure: Failure) -> Self {
-        Self::Refused(failure)
-    }
-}
-
-impl From<PromptError> for Undone {
-    fn from(error: PromptError) -> Self {
-        Self::NoText(error)
-    }
-}
-
-impl Turns {
-    /// Carries out a call on the window.
-    pub(super) fn window_call(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
-        let answered = match tool {
-            ToolName::EvictFileView => self.evict(turn, arguments),
-            ToolName::ArchiveThread => self.archive(turn, arguments),
-            ToolName::SearchArchive => self.search(arguments).map_err(Undone::from),
-            ToolName::Compact => self.compact(arguments).map_err(Undone::from),
-            other => Err(Undone::from(Failure::new(
-                FailureClass::Unavailable,
-                format!("`{other}` does not change your window"),
-            ))),
-        };
-        match answered {
-            Ok(text) => Answer::of(Ok(Done {
-                text,
-                ..Done::default()
-            })),
-            Err(Undone::Refused(failure)) => Answer::failed(failure),
-            Err(Undone::NoText(error)) => {
-                Answer::defect(format!("a text of gg's own does not render: {error}"))
-            }
-        }
-    }
-
-    fn evict(&mut self, turn: u32, arguments: &str) -> Result<String, Undone> {
-        let path = managed::read_evict(arguments)?;
-        let evicted = managed::evict(&mut self.window, path.as_deref(), self.upkeep.headers)?;
+impl WindowCalls<'_> {
+    /// Evicts the file views of a path, or all of them.
+    pub(super) fn evict(&mut self, path: Option<&str>) -> Result<Evicted, Undone> {
+        let evicted = managed::evict(self.window, path, self.upkeep.headers)?;
         if evicted.items > 0 {
-            self.report_managed(turn, eviction(&evicted));
+            self.report(eviction(&evicted));
         }
-        Ok(managed::evicted_text(&evicted))
+        Ok(evicted)
     }
 
-    fn archive(&mut self, turn: u32, arguments: &str) -> Result<String, Undone> {
-        let ranges = managed::read_archive(arguments)?;
-        let archived = managed::archive(&mut self.window, &ranges, turn)?;
+    /// Archives turns; beside what it took, how many entries the archive holds now.
+    pub(super) fn archive(&mut self, ranges: &[TurnRange]) -> Result<(Archived, usize), Undone> {
+        let archived = managed::archive(self.window, ranges, self.turn)?;
         let Some(archive) = &mut self.upkeep.archive else {
             return Err(not_held().into());
         };
@@ -93,32 +66,55 @@ impl Turns {
         }
         let stored = archive.entries().len();
         if archived.items > 0 {
-            let state = archive_state(self.held.store(ModuleKind::Archive), archive);
-            self.held.changed.push(state);
-            self.report_managed(turn, archival(&archived));
+            let state = archive_state(self.modules.store(ModuleKind::Archive), archive);
+            self.modules.changed.push(state);
+            self.report(archival(&archived));
         }
-        Ok(managed::archived_text(&archived, stored))
+        Ok((archived, stored))
     }
 
-    fn search(&self, arguments: &str) -> Result<String, Failure> {
+    /// Searches what was archived.
+    pub(super) fn search(&self, query: &str) -> Result<ArchiveHits<'_>, Failure> {
         let archive = self.upkeep.archive.as_ref().ok_or_else(not_held)?;
-        let query = managed::read_search(arguments)?;
-        Ok(managed::found_text(&archive.search(&query)))
+        Ok(archive.search(query))
     }
 
-    fn compact(&mut self, arguments: &str) -> Result<String, Failure> {
+    /// Registers a compaction for the turn's end, under one of the strategies that take a summary
+    /// of the agent's own making by this call.
+    pub(super) fn compact(
+        &mut self,
+        call: CompactCall,
+        strategies: &[CompactionStrategy],
+    ) -> Result<(), Failure> {
         let compaction = self.upkeep.compaction.as_mut();
-        let own = compaction.filter(|it| it.strategy() == CompactionStrategy::SelfCompaction);
+        let own = compaction.filter(|it| strategies.contains(&it.strategy()));
         let Some(compaction) = own else {
             return Err(Failure::new(
                 FailureClass::Unavailable,
                 "your window is not compacted by this call",
             ));
         };
-        let call = compaction::read_compact(arguments)?;
-        let told = managed::compacting_text(&call);
         compaction.register(call);
-        Ok(told)
+        Ok(())
+    }
+
+    fn report(&self, event: ContextManaged) {
+        self.voice
+            .say_in_turn(self.turn, Event::ContextManaged(event));
+    }
+}
+
+impl Turns {
+    /// Carries out a call on the window.
+    pub(super) fn window_call(&mut self, turn: u32, tool: ToolName, arguments: &str) -> Answer {
+        let mut calls = WindowCalls {
+            window: &mut self.window,
+            upkeep: &mut self.upkeep,
+            modules: &mut self.held,
+            voice: &self.links.voice,
+            turn,
+        };
+        Answer::of_call(calls.tool(tool, arguments))
     }
 
     /// A result under its turn's header, where the agent may archive turns, and what it costs.
@@ -139,11 +135,38 @@ impl Turns {
         let total = tokens::count(&header) + cost;
         (format!("{header}{body}").into(), Some(total))
     }
+}
 
-    fn report_managed(&self, turn: u32, event: ContextManaged) {
-        self.links
-            .voice
-            .say_in_turn(turn, Event::ContextManaged(event));
+impl WindowCalls<'_> {
+    /// A call from JSON to the text of its result.
+    fn tool(&mut self, tool: ToolName, arguments: &str) -> Result<String, Undone> {
+        Ok(match tool {
+            ToolName::EvictFileView => {
+                let path = managed::read_evict(arguments)?;
+                managed::evicted_text(&self.evict(path.as_deref())?)
+            }
+            ToolName::ArchiveThread => {
+                let ranges = managed::read_archive(arguments)?;
+                let (archived, stored) = self.archive(&ranges)?;
+                managed::archived_text(&archived, stored)
+            }
+            ToolName::SearchArchive => {
+                let query = managed::read_search(arguments)?;
+                managed::found_text(&self.search(&query)?)
+            }
+            ToolName::Compact => {
+                let call = compaction::read_compact(arguments)?;
+                let told = managed::compacting_text(&call);
+                self.compact(call, &[CompactionStrategy::SelfCompaction])?;
+                told
+            }
+            other => {
+                return Err(Undone::Refused(Failure::new(
+                    FailureClass::Unavailable,
+                    format!("`{other}` does not change your window"),
+                )));
+            }
+        })
     }
 }
 

@@ -7,28 +7,46 @@ use super::ReturnValue;
 use crate::agent::Ending;
 use crate::supervisor::{MessageRefusal, SpawnRefusal, WaitRefusal};
 
-/// A child was started.
-pub(crate) fn spawned(id: &AgentId, agent: &Slug) -> String {
-    format!("`{id}` ({agent}) started; it works by itself from here")
+/// What a call that concerns other agents came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Delegated {
+    /// A child was started.
+    Spawned {
+        /// Its handle.
+        id: AgentId,
+        /// Its profile.
+        agent: Slug,
+    },
+    /// What children left, in asked order.
+    Awaited(Vec<ReturnValue>),
+    /// A message was accepted, for this child.
+    Sent(AgentId),
+    /// An agent of this profile takes the caller's place.
+    Becoming(Slug),
+    /// A copy is promised, under this handle.
+    Forked(AgentId),
 }
 
-/// A copy is promised.
-pub(crate) fn forked(id: &AgentId) -> String {
-    format!("`{id}` will start as a copy of you when this turn ends; wait for it from the next on")
-}
-
-/// A succession stands.
-pub(crate) fn becoming(agent: &Slug) -> String {
-    format!("you become `{agent}` when this turn ends")
-}
-
-/// A message was accepted.
-pub(crate) fn delivered(id: &AgentId) -> String {
-    format!("`{id}` finds the message before its next turn")
+impl Delegated {
+    /// The text of the result.
+    pub(crate) fn as_text(&self) -> String {
+        match self {
+            Self::Spawned { id, agent } => {
+                format!("`{id}` ({agent}) started; it works by itself from here")
+            }
+            Self::Awaited(values) => awaited(values),
+            Self::Sent(id) => format!("`{id}` finds the message before its next turn"),
+            Self::Becoming(agent) => format!("you become `{agent}` when this turn ends"),
+            Self::Forked(id) => format!(
+                "`{id}` will start as a copy of you when this turn ends; wait for it from the \
+                 next on"
+            ),
+        }
+    }
 }
 
 /// The return values of a wait, in asked order.
-pub(crate) fn awaited(values: &[ReturnValue]) -> String {
+fn awaited(values: &[ReturnValue]) -> String {
     if values.is_empty() {
         return "there is nobody to wait for: all you started are collected".to_owned();
     }

@@ -1,6 +1,6 @@
 //! From the JSON a model wrote to a call that concerns other agents.
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{AgentId, Slug};
 use vocab::tools::ToolName;
@@ -52,7 +52,7 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
             let agent = members.filled("agent");
             let prompt = members.filled("prompt");
-            listed(&agent, roster, &mut members);
+            listed(&agent, roster, members.faults());
             members.finish(tool)?;
             let agent = agent.into();
             Ok(DelegationCall::Spawn { agent, prompt })
@@ -61,13 +61,7 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["ids"])?;
             let asked = members.texts("ids");
             members.finish(tool)?;
-            let mut ids: Vec<AgentId> = Vec::with_capacity(asked.len());
-            for id in asked.iter().map(|id| AgentId::from(id.trim())) {
-                if !ids.contains(&id) {
-                    ids.push(id);
-                }
-            }
-            Ok(DelegationCall::Wait { ids })
+            Ok(DelegationCall::Wait { ids: once(&asked) })
         }
         ToolName::SendMessage => {
             let mut members = Arguments::read(arguments, &["id", "message"])?;
@@ -81,11 +75,10 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
             let agent = members.filled("agent");
             let prompt = members.optional_text("prompt");
-            listed(&agent, roster, &mut members);
+            listed(&agent, roster, members.faults());
             members.finish(tool)?;
             let agent = agent.into();
-            // A blank note says nothing.
-            let prompt = prompt.filter(|prompt| !prompt.trim().is_empty());
+            let prompt = said(prompt);
             Ok(DelegationCall::Exec { agent, prompt })
         }
         ToolName::Fork => {
@@ -101,11 +94,86 @@ pub(crate) fn parse(
     }
 }
 
-/// Whether a profile stands on the roster; those that do are named where it does not.
-fn listed(agent: &str, roster: &[&Slug], members: &mut Arguments) {
+impl DelegationCall {
+    /// `spawn_subagent`, as a program makes it.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-argument`, every fault named at once, as of every call here.
+    pub(crate) fn spawn(agent: String, prompt: String, roster: &[&Slug]) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        faults.filled("agent", &agent);
+        faults.filled("prompt", &prompt);
+        listed(&agent, roster, &mut faults);
+        faults.judge()?;
+        let agent = agent.into();
+        Ok(Self::Spawn { agent, prompt })
+    }
+
+    /// `wait_for_subagents`, as a program makes it.
+    pub(crate) fn wait(ids: Option<Vec<String>>) -> Result<Self, Failure> {
+        let asked = ids.unwrap_or_default();
+        let mut faults = Faults::default();
+        faults.list("ids", &asked);
+        faults.judge()?;
+        Ok(Self::Wait { ids: once(&asked) })
+    }
+
+    /// `send_message`, as a program makes it.
+    pub(crate) fn message(id: String, message: String) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        faults.filled("id", &id);
+        faults.filled("message", &message);
+        faults.judge()?;
+        let id = id.trim().into();
+        Ok(Self::Message { id, message })
+    }
+
+    /// `exec`, as a program makes it.
+    pub(crate) fn exec(
+        agent: String,
+        prompt: Option<String>,
+        roster: &[&Slug],
+    ) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        faults.filled("agent", &agent);
+        listed(&agent, roster, &mut faults);
+        faults.judge()?;
+        let (agent, prompt) = (agent.into(), said(prompt));
+        Ok(Self::Exec { agent, prompt })
+    }
+
+    /// `fork`, as a program makes it.
+    pub(crate) fn fork(prompt: String) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        faults.filled("prompt", &prompt);
+        faults.judge()?;
+        Ok(Self::Fork { prompt })
+    }
+}
+
+/// Each id once, as asked.
+fn once(asked: &[String]) -> Vec<AgentId> {
+    let mut ids: Vec<AgentId> = Vec::with_capacity(asked.len());
+    for id in asked.iter().map(|id| AgentId::from(id.trim())) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// A blank note says nothing.
+fn said(note: Option<String>) -> Option<String> {
+    note.filter(|note| !note.trim().is_empty())
+}
+
+/// Whether a profile stands on the roster; those that do are named where it does not. That none is
+/// named has been told.
+fn listed(agent: &str, roster: &[&Slug], faults: &mut Faults) {
     if !agent.is_empty() && roster.iter().all(|slug| slug.as_str() != agent) {
         let known: Vec<_> = roster.iter().map(|slug| format!("`{slug}`")).collect();
-        members.fault(format!(
+        faults.push(format!(
             "`agent` is `{agent}`; expected one of {}",
             known.join(", ")
         ));
@@ -179,6 +247,46 @@ mod tests {
             ["agent-2".into(), "agent-1".into()]
         );
         assert!(refusal(ToolName::WaitForSubagents, r#"{"ids":"agent-1"}"#).contains("ids"));
+    }
+
+    #[test]
+    fn values_and_json_come_to_the_same_call() {
+        use ToolName as T;
+        let (scout, mason): (Slug, Slug) = ("scout".into(), "mason".into());
+        let roster = [&scout, &mason];
+        let text = |text: &str| text.to_owned();
+        assert_eq!(
+            DelegationCall::spawn(text("scout"), text(" go "), &roster),
+            read(T::SpawnSubagent, r#"{"agent":"scout","prompt":" go "}"#)
+        );
+        assert_eq!(
+            DelegationCall::wait(Some(vec![text("agent-1"), text(" agent-1")])),
+            read(T::WaitForSubagents, r#"{"ids":["agent-1"]}"#)
+        );
+        assert_eq!(DelegationCall::wait(None), read(T::WaitForSubagents, ""));
+        assert_eq!(
+            DelegationCall::message(text("agent-1"), text("hi")),
+            read(T::SendMessage, r#"{"id":"agent-1","message":"hi"}"#)
+        );
+        assert_eq!(
+            DelegationCall::exec(text("mason"), Some(text(" ")), &roster),
+            read(T::Exec, r#"{"agent":"mason"}"#)
+        );
+        assert_eq!(
+            DelegationCall::fork(text("x")),
+            read(T::Fork, r#"{"prompt":"x"}"#)
+        );
+        for refused in [
+            DelegationCall::spawn(text("baker"), text("x"), &roster),
+            DelegationCall::spawn(text("scout"), text(" "), &roster),
+            DelegationCall::wait(Some(vec![text(" ")])),
+            DelegationCall::message(text(" "), text("hi")),
+            DelegationCall::message(text("agent-1"), text(" ")),
+            DelegationCall::exec(text("baker"), None, &roster),
+            DelegationCall::fork(text("\n")),
+        ] {
+            assert_eq!(refused.unwrap_err().class, FailureClass::InvalidArgument);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use vocab::ids::AgentId;
 
-pub(crate) use answers::{awaited, becoming, delivered, forked, spawned};
+pub(crate) use answers::Delegated;
 pub(crate) use call::{DelegationCall, parse};
 pub use value::ReturnValue;
 

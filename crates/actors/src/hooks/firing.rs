@@ -22,7 +22,7 @@ use super::built_in;
 use super::chain::{Chain, Fired, Taken};
 use super::payload::{self, Argument};
 use super::scripts::{Site, Written};
-use crate::agent::records::command_event;
+use crate::agent::records::{CommandOrigin, command_event};
 use crate::clock::millis;
 use crate::messages::{Keep, RunHook};
 use crate::shared::Shared;
@@ -244,7 +244,7 @@ impl Run<'_> {
     }
 
     fn record_command(&self, outcome: &Outcome) {
-        let event = command_event("hook", &outcome.record, &self.shared.mask);
+        let event = command_event(CommandOrigin::Hook, &outcome.record, &self.shared.mask);
         self.keep(Entry::from(&event));
         self.say(Event::Shell(Box::new(event)));
     }

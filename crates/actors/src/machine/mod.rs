@@ -22,7 +22,7 @@ use vocab::ids::Slug;
 use vocab::tools::Exit;
 
 use crate::succession::Edge;
-pub(crate) use call::{Leave, leave, leaving};
+pub(crate) use call::{Leave, leave, leave_for, leaving};
 pub(crate) use worker::Workers;
 
 /// Where an agent stands in a machine.

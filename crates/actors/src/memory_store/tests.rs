@@ -1,9 +1,7 @@
 //! One store, several holders, by message.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::sync::Arc;
-
-use context::modules::memories::{MemoryAnswer, MemoryCall};
+use context::modules::memories::{MemoryCall, MemoryCode};
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
 use vocab::knowledge::{MemoryLimits, MemoryStrategy};
@@ -62,6 +60,7 @@ fn create(name: &str, body: &str) -> MemoryCall {
         name: name.to_owned(),
         description: Some(format!("about {name}")),
         body: body.to_owned(),
+        code: MemoryCode::default(),
     }
 }
 
@@ -173,7 +172,7 @@ async fn a_reading_answers_its_text_and_makes_no_revision() {
     stage.call("root", create("build", "make")).await.unwrap();
     let name = "build".to_owned();
     let read = stage.call("root", MemoryCall::Read { name }).await.unwrap();
-    assert_eq!(read.answer, MemoryAnswer::Body(Arc::from("make")));
+    assert_eq!(read.answer.as_text(), "make");
     assert!(read.state.is_none());
 }
 

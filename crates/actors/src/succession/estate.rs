@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use context::library::Library;
 use context::modules::archive::Archive;
 use context::modules::memories::MemoryStore;
 use context::modules::skills::SkillSet;
@@ -23,6 +24,8 @@ pub struct Estate {
     pub skills: Option<SkillSet>,
     /// A copy of the memories, for a copy of their holder that gets its own.
     pub notebook: Option<MemoryStore>,
+    /// The programs that are kept, where some are.
+    pub library: Option<Library>,
     /// Turns that were answered: numbering goes on from here, and so does what `maxTurns` allows.
     pub turns: u64,
 }

@@ -298,6 +298,9 @@ pub const AVAILABLE: &[CapabilityId] = &[
     CapabilityId::Exec,
     CapabilityId::Fork,
     CapabilityId::Fsm,
+    CapabilityId::ProgramLibrary,
+    CapabilityId::ResponsesAsCode,
+    CapabilityId::DocviewClose,
 ];
 
 /// Refuses a capability that is on but not built.

@@ -2,39 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use vocab::language::ProgramLanguage;
 
 use super::Params;
 use crate::number;
 use crate::validate::{Count, Fields, Kind, Shape, Span};
-use crate::words::words;
-
-words! {
-    /// The language an agent's programs are written in.
-    Language {
-        /// TypeScript.
-        Typescript = "typescript",
-        /// JavaScript.
-        Javascript = "javascript",
-        /// Python.
-        Python = "python",
-        /// Ruby.
-        Ruby = "ruby",
-        /// PureScript.
-        Purescript = "purescript",
-        /// Java.
-        Java = "java",
-        /// Kotlin.
-        Kotlin = "kotlin",
-        /// Rust.
-        Rust = "rust",
-        /// Swift.
-        Swift = "swift",
-        /// C++.
-        Cpp = "cpp",
-        /// C#.
-        Csharp = "csharp",
-    }
-}
 
 /// How programs are written and bounded. All four are required.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,8 +14,8 @@ words! {
 pub struct ResponsesAsCodeParams {
     /// The language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Language")]
-    pub language: Option<Language>,
+    #[schemars(with = "ProgramLanguage")]
+    pub language: Option<ProgramLanguage>,
     /// Seconds of guest time a program has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0))]
@@ -71,7 +43,7 @@ impl Params for ResponsesAsCodeParams {
 
     fn read(fields: &Fields<'_>) -> Self {
         Self {
-            language: fields.word("language", Language::ALL, Language::as_str),
+            language: fields.word("language", ProgramLanguage::ALL, ProgramLanguage::as_str),
             timeout_secs: fields.number("timeoutSecs", Span::Positive),
             max_memory_bytes: fields.whole("maxMemoryBytes", Count::from(1)),
             doc_view_types: doc_view_types(fields),
@@ -89,6 +61,20 @@ pub enum DocViewTypes {
     Chosen(ChosenTypes),
 }
 
+impl DocViewTypes {
+    /// By where they stand, whichever way it was written.
+    pub const fn chosen(self) -> ChosenTypes {
+        match self {
+            Self::All(all) => ChosenTypes {
+                r#return: all,
+                parameters: all,
+                errors: all,
+            },
+            Self::Chosen(chosen) => chosen,
+        }
+    }
+}
+
 /// Types by where they stand in a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -102,6 +88,21 @@ pub struct ChosenTypes {
 }
 
 impl ChosenTypes {
+    /// As records have it: the names of those that are on, joined by `+`, or `none`.
+    pub fn flags(self) -> String {
+        let all = [
+            ("return", self.r#return),
+            ("parameters", self.parameters),
+            ("errors", self.errors),
+        ];
+        let on: Vec<_> = all.iter().filter(|(_, on)| *on).map(|it| it.0).collect();
+        if on.is_empty() {
+            "none".to_owned()
+        } else {
+            on.join("+")
+        }
+    }
+
     pub(crate) const SHAPE: Shape = Shape {
         name: "ChosenTypes",
         keys: &["return", "parameters", "errors"],

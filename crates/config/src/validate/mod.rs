@@ -21,6 +21,7 @@ mod settings;
 use std::path::PathBuf;
 
 use vocab::ids::ModelId;
+use vocab::language::ProgramLanguage;
 
 pub(crate) use crate::document::Kind;
 use crate::document::Object;
@@ -49,12 +50,26 @@ pub struct Loose {
     pub workspace_dir: Option<PathBuf>,
     /// Locus and text of each whole-template override.
     pub system_prompts: Vec<(String, String)>,
-    /// Locus and text of each directory that an agent's skills are read from.
-    pub skill_dirs: Vec<(String, String)>,
+    /// Each directory that an agent's skills are read from.
+    pub skill_dirs: Vec<SkillDir>,
+    /// Locus and language of each agent that answers with programs.
+    pub languages: Vec<(String, ProgramLanguage)>,
     /// Every bound model that needs the network, once each.
     pub live_models: Vec<ModelId>,
     /// Every bound model that runs in the process, once each.
     pub mock_models: Vec<ModelId>,
+}
+
+/// A directory of skills, as an agent names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillDir {
+    /// Where it is written.
+    pub locus: String,
+    /// As it is written.
+    pub dir: String,
+    /// The language of the agent's programs, where it answers with some: what of the skills' code it
+    /// can use.
+    pub language: Option<ProgramLanguage>,
 }
 
 /// Judges a document.

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use vocab::capability::CapabilityId;
 use vocab::ids::{ModelId, Slug};
+use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::fields::Entry;
-use super::{Fields, Kind, declarations, grants, hooks, settings};
+use super::{Fields, Kind, SkillDir, declarations, grants, hooks, settings};
 use crate::capability::Capability;
 use crate::document::{Node, quoted};
 use crate::grants::OperationId;
@@ -162,13 +163,28 @@ impl Draft {
     }
 
     /// Locus and text of the directory its skills are read from.
-    pub(super) fn skill_dir(&self) -> Option<(String, String)> {
+    pub(super) fn skill_dir(&self) -> Option<SkillDir> {
         let Capability::Skills(skills) = self.running(CapabilityId::Skills)? else {
             return None;
         };
         let dir = skills.params.dir.clone()?;
         let spot = self.capability_spot(CapabilityId::Skills);
-        Some((spot.key("params").key("dir").to_string(), dir))
+        Some(SkillDir {
+            locus: spot.key("params").key("dir").to_string(),
+            dir,
+            language: self.language().map(|(_, language)| language),
+        })
+    }
+
+    /// Locus and language of its programs, where it answers with some.
+    pub(super) fn language(&self) -> Option<(String, ProgramLanguage)> {
+        let running = self.running(CapabilityId::ResponsesAsCode)?;
+        let (Mode::Code, Capability::ResponsesAsCode(code)) = (self.mode, running) else {
+            return None;
+        };
+        let language = code.params.language?;
+        let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
+        Some((spot.key("params").key("language").to_string(), language))
     }
 
     /// The typed profile; `None` where a part of it was refused or missing.

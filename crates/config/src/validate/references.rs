@@ -85,7 +85,7 @@ fn compaction(report: &Report, agent: &Draft) {
             report.refuse_with_hint(
                 &spot,
                 "is \"self-compaction\", but the agent is not granted `compact`",
-                "grant `compact` (`context.compact` on a code agent)",
+                "grant `compact`; a code agent is granted its operation",
             );
         }
         Some(CompactionStrategy::MemoryCompaction) => memory_compaction(report, agent, &spot),

@@ -40,6 +40,7 @@ pub(super) fn read(report: &Report, root: &Object) -> (Option<Launch>, Loose) {
         workspace_dir: workspace_dir.clone(),
         system_prompts: agents.iter().filter_map(Draft::system_prompt).collect(),
         skill_dirs: agents.iter().filter_map(Draft::skill_dir).collect(),
+        languages: agents.iter().filter_map(Draft::language).collect(),
         live_models,
         mock_models,
     };

@@ -83,7 +83,7 @@ fn a_compaction_that_could_never_be_answered_is_refused() {
         &[
             "agent `root`: capability `compaction`: implementation is \"self-compaction\", but the \
              agent is not granted `compact`\n\
-             hint: grant `compact` (`context.compact` on a code agent)",
+             hint: grant `compact`; a code agent is granted its operation",
         ],
     );
     check(

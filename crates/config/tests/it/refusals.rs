@@ -2,6 +2,7 @@
 
 use config::refusal::report;
 use serde_json::{Value, json};
+use vocab::language::ProgramLanguage;
 
 use crate::common::{EVERYTHING, FAN_OUT, HOOKED, LIVE, MOCK, SPECIFICATION, refusals};
 
@@ -373,9 +374,18 @@ fn a_refused_document_still_gives_what_can_be_read() {
     );
     assert_eq!(
         document.check().loose.skill_dirs,
+        [config::SkillDir {
+            locus: "agent `worker`: capability `skills`: params.dir".to_owned(),
+            dir: ".gg/skills".to_owned(),
+            language: None,
+        }]
+    );
+    // That of the worker is switched off.
+    assert_eq!(
+        document.check().loose.languages,
         [(
-            "agent `worker`: capability `skills`: params.dir".to_owned(),
-            ".gg/skills".to_owned()
+            "agent `root`: capability `responses-as-code`: params.language".to_owned(),
+            ProgramLanguage::Typescript
         )]
     );
     let prices = document.raw("modelPrices").unwrap();

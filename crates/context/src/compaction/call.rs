@@ -1,6 +1,6 @@
 //! The call `compact`: what it was given (02 §6.3).
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 use vocab::failure::Failure;
 use vocab::tools::{MAX_COMPACT_FILES, ToolName};
 
@@ -25,19 +25,40 @@ pub struct CompactCall {
 pub fn read_compact(arguments: &str) -> Result<CompactCall, Failure> {
     let mut given = Arguments::read(arguments, &["summary", "files"])?;
     let summary = given.filled("summary");
-    let mut files: Vec<String> = Vec::new();
-    for path in given.texts("files") {
-        if !files.iter().any(|file| path::same(file, &path)) {
-            files.push(path);
+    let files = given.texts("files");
+    given.finish(ToolName::Compact)?;
+    Ok(CompactCall::of(summary, files))
+}
+
+impl CompactCall {
+    /// A call as a program makes it.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-argument` for a blank summary or a blank path.
+    pub fn given(summary: String, files: Vec<String>) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        faults.filled("summary", &summary);
+        faults.list("files", &files);
+        faults.judge()?;
+        Ok(Self::of(summary, files))
+    }
+
+    /// Each file once, as many as are read again, and the rest.
+    fn of(summary: String, given: Vec<String>) -> Self {
+        let mut files: Vec<String> = Vec::new();
+        for path in given {
+            if !files.iter().any(|file| path::same(file, &path)) {
+                files.push(path);
+            }
+        }
+        let past = files.split_off(files.len().min(MAX_COMPACT_FILES));
+        Self {
+            summary,
+            files,
+            past,
         }
     }
-    given.finish(ToolName::Compact)?;
-    let past = files.split_off(files.len().min(MAX_COMPACT_FILES));
-    Ok(CompactCall {
-        summary,
-        files,
-        past,
-    })
 }
 
 #[cfg(test)]
@@ -52,6 +73,11 @@ mod tests {
         let call = read_compact(r#"{"summary":"s","files":["a/b","./a/b","a//b/"]}"#).unwrap();
         assert_eq!(call.files, ["a/b"], "one file, however it is spelled");
         assert_eq!(read_compact(r#"{"summary":"s"}"#).unwrap().files, [""; 0]);
+        let given = CompactCall::given("s".into(), vec!["a".into(), "b".into(), "a".into()]);
+        assert_eq!(given.unwrap().files, ["a", "b"]);
+        for (summary, files) in [(" ", vec![]), ("s", vec![String::new()])] {
+            assert!(CompactCall::given(summary.into(), files).is_err());
+        }
         for arguments in ["{}", r#"{"summary":" "}"#, r#"{"summary":"s","files":"a"}"#] {
             assert!(read_compact(arguments).is_err(), "{arguments}");
         }

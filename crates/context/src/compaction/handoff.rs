@@ -87,18 +87,21 @@ fn retold(item: &Item, sees: bool) -> Result<Message, PromptError> {
     })
 }
 
-/// Whether a message of gg's own says already what it is. A task is never taken for one: its
+/// Whether a message of gg's own says already what it is. A task does only under its very word: its
 /// author may underline a title.
 fn is_headed(item: &Item) -> bool {
-    let gg_s_own = item.message.role() == Role::User && item.band != Band::UserPrompt;
     let text = item.message.text();
     let mut lines = text.lines();
-    let (word, dashes) = (lines.next(), lines.next());
-    gg_s_own
-        && dashes == Some("----")
-        && word.is_some_and(|word| {
-            word == SUMMARY || word.starts_with(heading(item).word) || item.band == Band::History
-        })
+    let (Some(word), Some("----")) = (lines.next(), lines.next()) else {
+        return false;
+    };
+    let own = heading(item).word;
+    item.message.role() == Role::User
+        && match item.band {
+            Band::UserPrompt => word == own || word.starts_with(&format!("{own}: ")),
+            Band::History => true,
+            _ => word == SUMMARY || word.starts_with(own),
+        }
 }
 
 /// What a reply comes to; [`Answer::Fallback`] where it cannot be used: blank prose, or no call of

@@ -3,7 +3,8 @@
 //!
 //! [`Compaction`] is one incarnation's state, a pure machine over figures and replies. The loop
 //! asks it at each turn boundary ([`Compaction::check`]), at each call while one is pending
-//! ([`Compaction::refusal`]) and at each turn's close ([`Compaction::close`]); what satisfied it
+//! ([`Compaction::refusal`]) and at each turn's close ([`Compaction::close`], of programs
+//! [`Compaction::close_programs`]); what satisfied it
 //! becomes an [`Answer`], the loop applies it to the window ([`apply`]) and says what came of it
 //! ([`Compaction::applied`]). What another model is asked, and how its reply is read, is the matter
 //! of `handoff`; the call `compact` is that of `call`.
@@ -22,7 +23,8 @@ pub use apply::{Applied, Material, apply, file_view};
 pub use call::{CompactCall, read_compact};
 pub use config::capability::window::CompactionStrategy;
 
-use crate::prompts::{self, CompactionInstruction, PromptError};
+use crate::calls::CallNames;
+use crate::prompts::{self, CodeCompaction, CompactionInstruction, PromptError};
 use crate::window::trigger;
 
 /// What a profile says of compaction, resolved.
@@ -36,6 +38,8 @@ pub struct Policy {
     pub max_retries: u64,
     /// The memory calls the agent holds, for the strategy that asks for them.
     pub memory_calls: Vec<ToolName>,
+    /// How calls are named to the agent.
+    pub names: CallNames,
 }
 
 /// What a boundary calls for.
@@ -71,8 +75,8 @@ pub enum Close {
     Nothing,
     /// The compaction is applied.
     Apply(Answer),
-    /// The reply did nothing: the instruction is restated, and the turn is the error
-    /// `missing_completion_compaction`.
+    /// It was not done: the instruction is restated. Where the reply made no call at all the turn
+    /// is the error `missing_completion_compaction`.
     Restate(Missing),
 }
 
@@ -83,6 +87,17 @@ pub enum Missing {
     Call,
     /// Anything at all.
     Text,
+    /// A program.
+    Program,
+    /// In its programs, what was asked for.
+    Deed,
+}
+
+impl Missing {
+    /// Whether the turn is an error: a program that ran is none, whatever it did.
+    pub const fn is_error(self) -> bool {
+        !matches!(self, Self::Deed)
+    }
 }
 
 /// What a boundary left behind.
@@ -196,23 +211,37 @@ impl Compaction {
         if !self.pending {
             return None;
         }
+        let names = &self.policy.names;
+        let called = names.of(tool).to_owned();
         let pending = match self.policy.strategy {
-            CompactionStrategy::SelfCompaction if tool == ToolName::Compact => return None,
-            CompactionStrategy::SelfCompaction => Pending::Compact(tool, ToolName::Compact),
+            // A program has no text beside it that could be the summary (R43).
+            CompactionStrategy::SelfSummarization if !names.is_code() => Pending::Prose(called),
+            CompactionStrategy::SelfCompaction | CompactionStrategy::SelfSummarization => {
+                if tool == ToolName::Compact {
+                    return None;
+                }
+                Pending::Compact(called, names.of(ToolName::Compact).to_owned())
+            }
             CompactionStrategy::MemoryCompaction if self.policy.memory_calls.contains(&tool) => {
                 return None;
             }
             CompactionStrategy::MemoryCompaction => {
                 let calls = self.policy.memory_calls.iter();
-                let quoted: Vec<_> = calls.map(|call| format!("`{call}`")).collect();
-                Pending::Memories(tool, quoted.join(", "))
+                let quoted: Vec<_> = calls.map(|call| format!("`{}`", names.of(*call))).collect();
+                Pending::Memories(called, quoted.join(", "))
             }
             // A handoff asks the agent nothing, so that none is ever pending.
-            CompactionStrategy::SelfSummarization
-            | CompactionStrategy::HandoffSummarization
-            | CompactionStrategy::HandoffCompaction => Pending::Prose(tool),
+            CompactionStrategy::HandoffSummarization | CompactionStrategy::HandoffCompaction => {
+                Pending::Prose(called)
+            }
         };
         Some(Failure::new(FailureClass::Refused, pending.to_string()))
+    }
+
+    /// Whether `compact` takes files to read again: they go with a summary that the agent may hand
+    /// in at any time.
+    pub const fn takes_files(&self) -> bool {
+        matches!(self.policy.strategy, CompactionStrategy::SelfCompaction)
     }
 
     /// Registers a call of `compact`, asked for or not; the last one of a turn stands.
@@ -242,6 +271,24 @@ impl Compaction {
                 self.satisfied(Answer::Memories)
             }
             _ => Close::Nothing,
+        }
+    }
+
+    /// Judges a turn of programs: `None` where its reply submitted none, else whether they called
+    /// something and every call succeeded. Not for a turn that ended the agent.
+    pub fn close_programs(&mut self, succeeded: Option<bool>) -> Close {
+        if let Some(call) = self.called.take() {
+            return self.satisfied(Answer::Compact(call));
+        }
+        if !self.pending {
+            return Close::Nothing;
+        }
+        match succeeded {
+            None => Close::Restate(Missing::Program),
+            Some(true) if self.policy.strategy == CompactionStrategy::MemoryCompaction => {
+                self.satisfied(Answer::Memories)
+            }
+            Some(_) => Close::Restate(Missing::Deed),
         }
     }
 
@@ -285,6 +332,18 @@ impl Compaction {
     ///
     /// A template that does not render.
     pub fn instruction(&self) -> Result<String, PromptError> {
+        if let Some(functions) = self.policy.names.as_functions() {
+            let memories = self.policy.strategy == CompactionStrategy::MemoryCompaction;
+            return prompts::code_compaction(CodeCompaction {
+                module: if memories {
+                    &functions.memories
+                } else {
+                    &functions.context
+                },
+                memories,
+                files: self.takes_files(),
+            });
+        }
         let nothing = CompactionInstruction::default();
         prompts::compaction_instruction(&match self.policy.strategy {
             CompactionStrategy::SelfCompaction => CompactionInstruction {
@@ -313,7 +372,13 @@ impl Compaction {
     ///
     /// A template that does not render.
     pub fn restatement(&self, missing: Missing) -> Result<String, PromptError> {
-        prompts::compaction_restated(&self.instruction()?, missing == Missing::Text)
+        let instruction = self.instruction()?;
+        match missing {
+            Missing::Call => prompts::compaction_restated(&instruction, false),
+            Missing::Text => prompts::compaction_restated(&instruction, true),
+            Missing::Program => prompts::code_compaction_restated(&instruction, false),
+            Missing::Deed => prompts::code_compaction_restated(&instruction, true),
+        }
     }
 }
 
@@ -324,14 +389,14 @@ enum Pending {
         "your window is being compacted, so `{0}` is not carried out now; reply with the summary in \
          plain text, and call nothing"
     )]
-    Prose(ToolName),
+    Prose(String),
     #[error("your window is being compacted, so `{0}` is not carried out now; call `{1}` first")]
-    Compact(ToolName, ToolName),
+    Compact(String, String),
     #[error(
         "your window is being compacted, so `{0}` is not carried out now; save what you need first, \
          and call only {1}"
     )]
-    Memories(ToolName, String),
+    Memories(String, String),
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use vocab::band::Band;
 use vocab::message::Message;
 
 use super::*;
+use crate::calls::Functions;
 use crate::prompts::Unread;
 use crate::window::{NewItem, Retention, Window, working_window};
 
@@ -16,6 +17,7 @@ fn compaction(strategy: CompactionStrategy, max_retries: u64) -> Compaction {
         headroom: 0.2,
         max_retries,
         memory_calls: vec![ToolName::WriteMemory, ToolName::DeleteMemory],
+        names: CallNames::default(),
     };
     Compaction::new(policy, working_window(200_000, None, Some(0.2)))
 }
@@ -115,6 +117,97 @@ fn memories_are_saved_once_all_calls_of_one_reply_succeed() {
     );
 }
 
+/// One that an agent which writes programs is asked for.
+fn pending_in_code(strategy: CompactionStrategy) -> Compaction {
+    let function = |tool: ToolName, name: &str| (tool, name.to_owned());
+    let policy = Policy {
+        names: CallNames::functions(Functions {
+            calls: vec![
+                function(ToolName::Compact, "context.compact"),
+                function(ToolName::WriteMemory, "memories.writeMemory"),
+                function(ToolName::DeleteMemory, "memories.deleteMemory"),
+                function(ToolName::Shell, "shell.shell"),
+            ],
+            context: "context".to_owned(),
+            memories: "memories".to_owned(),
+        }),
+        ..compaction(strategy, 0).policy
+    };
+    let mut compaction = Compaction::new(policy, 160_000);
+    assert_eq!(compaction.check(128_000, true), Due::Instruct);
+    compaction
+}
+
+#[test]
+fn a_program_compacts_by_the_call_under_both_strategies_of_its_own() {
+    for strategy in [SelfSummarization, SelfCompaction] {
+        let mut own = pending_in_code(strategy);
+        assert_eq!(own.takes_files(), strategy == SelfCompaction);
+        assert_eq!(own.refusal(ToolName::Compact), None);
+        let refused = own.refusal(ToolName::Shell).unwrap();
+        assert!(
+            refused
+                .message
+                .contains("`shell.shell` is not carried out now; call `context.compact`"),
+            "{refused}"
+        );
+        assert_eq!(own.close_programs(None), Close::Restate(Missing::Program));
+        assert_eq!(
+            own.close_programs(Some(true)),
+            Close::Restate(Missing::Deed),
+            "text beside a program is no summary"
+        );
+        own.register(call("all of it"));
+        assert_eq!(
+            own.close_programs(Some(true)),
+            Close::Apply(Answer::Compact(call("all of it")))
+        );
+        assert_eq!(own.close_programs(None), Close::Nothing);
+        assert_eq!(own.close_programs(Some(false)), Close::Nothing);
+    }
+    assert!(Missing::Program.is_error() && Missing::Call.is_error() && Missing::Text.is_error());
+    assert!(!Missing::Deed.is_error());
+}
+
+#[test]
+fn a_program_saves_its_memories_once_all_calls_of_one_reply_succeed() {
+    let mut own = pending_in_code(MemoryCompaction);
+    assert_eq!(own.refusal(ToolName::WriteMemory), None);
+    let refused = own.refusal(ToolName::Compact).unwrap();
+    assert!(
+        refused
+            .message
+            .ends_with("call only `memories.writeMemory`, `memories.deleteMemory`"),
+        "{refused}"
+    );
+    let asked = Close::Restate(Missing::Deed);
+    assert_eq!(own.close_programs(Some(false)), asked);
+    assert_eq!(
+        own.close_programs(Some(true)),
+        Close::Apply(Answer::Memories)
+    );
+}
+
+#[test]
+fn a_code_agent_is_asked_for_a_program_and_told_what_it_lacked() {
+    let own = pending_in_code(SelfSummarization);
+    let asked = own.instruction().unwrap();
+    assert!(
+        asked.contains("`context`") && !asked.contains("`compact`"),
+        "{asked}"
+    );
+    let memories = pending_in_code(MemoryCompaction).instruction().unwrap();
+    assert!(memories.contains("`memories`"), "{memories}");
+    let none = own.restatement(Missing::Program).unwrap();
+    let undone = own.restatement(Missing::Deed).unwrap();
+    assert!(
+        none.starts_with("Your reply submitted no program"),
+        "{none}"
+    );
+    assert!(undone.starts_with("Your program did not do it"), "{undone}");
+    assert!(undone.ends_with(&asked));
+}
+
 #[test]
 fn boundaries_that_do_not_relieve_are_counted_in_a_row() {
     let mut own = compaction(HandoffSummarization, 2);
@@ -167,6 +260,7 @@ fn a_pinned_part_over_the_threshold_fails_after_the_retries_and_never_loops() {
             headroom: 0.1,
             max_retries: 2,
             memory_calls: Vec::new(),
+            names: CallNames::default(),
         };
         let mut compaction = Compaction::new(policy, window.limit());
         let (_, usage) = window.breakdown();

@@ -10,7 +10,7 @@ use vocab::figures::grouped;
 use vocab::message::Role;
 use vocab::tools::{MAX_ARCHIVE_RANGES, ToolName};
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 
 use crate::path;
 use crate::prompts::{self, PromptError};
@@ -41,6 +41,11 @@ pub fn read_archive(arguments: &str) -> Result<Vec<TurnRange>, Failure> {
     let mut given = Arguments::read(arguments, &["ranges"])?;
     let ranges = given.ranges("ranges");
     given.finish(ToolName::ArchiveThread)?;
+    few(ranges)
+}
+
+/// Ranges of turns, where there are not too many of them.
+fn few(ranges: Vec<(u64, u64)>) -> Result<Vec<TurnRange>, Failure> {
     if ranges.len() > MAX_ARCHIVE_RANGES {
         let fault = TooManyRanges(ranges.len());
         return Err(Failure::new(FailureClass::LimitExceeded, fault.to_string()));
@@ -65,6 +70,45 @@ pub fn read_search(arguments: &str) -> Result<String, Failure> {
     let query = given.filled("query");
     given.finish(ToolName::SearchArchive)?;
     Ok(query)
+}
+
+/// What a program gives to evict: a path, or none for all file views.
+///
+/// # Errors
+///
+/// `invalid-argument` for a blank path.
+pub fn given_path(path: Option<String>) -> Result<Option<String>, Failure> {
+    let mut faults = Faults::default();
+    faults.optional_filled("path", path.as_deref());
+    faults.judge().map(|()| path)
+}
+
+/// What a program gives to archive: at least one range, at most 32.
+///
+/// # Errors
+///
+/// `invalid-argument`; `limit-exceeded` for more ranges than that.
+pub fn given_ranges(ranges: Vec<(u64, u64)>) -> Result<Vec<TurnRange>, Failure> {
+    let mut faults = Faults::default();
+    if ranges.is_empty() {
+        faults.push("`ranges` is empty; give at least one");
+    }
+    for (place, ends) in ranges.iter().enumerate() {
+        faults.range("ranges", place, *ends);
+    }
+    faults.judge()?;
+    few(ranges)
+}
+
+/// What a program searches the archive for: a text that is not blank.
+///
+/// # Errors
+///
+/// `invalid-argument`.
+pub fn given_query(query: String) -> Result<String, Failure> {
+    let mut faults = Faults::default();
+    faults.filled("query", &query);
+    faults.judge().map(|()| query)
 }
 
 /// Evicts the file views of a path, or all that are not locked. `headers` says whether results
@@ -173,6 +217,23 @@ mod tests {
             read_archive(r#"{"ranges":[[2,99999999999]]}"#),
             Ok(vec![2..=u32::MAX])
         );
+    }
+
+    #[test]
+    fn what_a_program_gives_is_judged_like_json() {
+        assert_eq!(given_path(None), Ok(None));
+        assert_eq!(given_path(Some("a".into())), Ok(Some("a".into())));
+        assert!(given_path(Some(" ".into())).is_err());
+        assert_eq!(given_query("x".into()), Ok("x".into()));
+        assert!(given_query("\t".into()).is_err());
+        let ranges = given_ranges(vec![(1, 3), (9, u64::from(u32::MAX) + 1)]);
+        assert_eq!(ranges, Ok(vec![1..=3, 9..=u32::MAX]));
+        for bad in [vec![], vec![(3, 1)], vec![(0, 1)]] {
+            let fault = given_ranges(bad).unwrap_err();
+            assert_eq!(fault.class, FailureClass::InvalidArgument, "{fault}");
+        }
+        let fault = given_ranges(vec![(1, 1); 33]).unwrap_err();
+        assert_eq!(fault.class, FailureClass::LimitExceeded);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use vocab::operations::EndingRole;
 use vocab::tools::EndingCall;
 
+use super::code_surface::CodeSurface;
 use super::delegation::SubagentsSection;
 use super::knowledge::{MemoriesSection, SkillsSection, TasksSection};
 use super::machine::MachineSection;
@@ -18,8 +19,10 @@ use super::succession::{ExecSection, ForkSection};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SystemContext {
-    /// The calls that end the agent, in offered order.
-    pub endings: Vec<EndingCall>,
+    /// The calls that end the agent, as it writes them, in offered order.
+    pub endings: Vec<&'static str>,
+    /// The language and the modules of an agent that answers with programs.
+    pub code: Option<CodeSurface>,
     /// Whether the agent reviews another's work.
     pub review: bool,
     /// The working window, tokens.
@@ -59,10 +62,12 @@ pub struct SystemContext {
 }
 
 impl SystemContext {
-    /// The context of an agent that has nothing but its ending calls.
+    /// The context of an agent that calls tools and has nothing but its ending calls.
     pub fn new(role: EndingRole, window_limit: u64) -> Self {
+        let endings = EndingCall::of_role(role).iter();
         Self {
-            endings: EndingCall::of_role(role).to_vec(),
+            endings: endings.map(|call| call.as_str()).collect(),
+            code: None,
             review: role == EndingRole::Review,
             window_limit,
             read_file: None,
@@ -81,6 +86,16 @@ impl SystemContext {
             machine: None,
             fork: None,
             exec: None,
+        }
+    }
+
+    /// The context of an agent that answers with programs and has nothing but what its surface
+    /// says.
+    pub fn of_code(role: EndingRole, window_limit: u64, mut code: CodeSurface) -> Self {
+        Self {
+            endings: std::mem::take(&mut code.endings),
+            code: Some(code),
+            ..Self::new(role, window_limit)
         }
     }
 }

@@ -8,6 +8,8 @@
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
 mod briefs;
+mod code_surface;
+mod code_turn;
 mod context;
 mod delegation;
 mod hooks;
@@ -22,6 +24,12 @@ use vocab::tools::EndingCall;
 pub use briefs::{
     ChangeLine, IssueBrief, ItemLine, MergeBrief, ReviewBrief, VerdictLine, brief_fix,
     brief_implement, brief_merge, brief_review, items,
+};
+pub use code_surface::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
+pub use code_turn::{
+    Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
+    code_compaction, code_compaction_restated, code_notice, compiler_error, no_program,
+    not_submitted, nothing_shown, runtime_error,
 };
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
@@ -47,6 +55,7 @@ pub use window::{
 
 templates! {
     SYSTEM_TOOL_CALLING = "system_tool_calling",
+    SYSTEM_CODE = "system_code",
     MISSING_CALL = "missing_call",
     PICTURE_REMOVED = "picture_removed",
 }
@@ -94,15 +103,15 @@ impl PromptError {
     }
 }
 
-/// Renders the system prompt of a tool-calling agent: the operator's custom instructions as
-/// written, then gg's template or the one that replaces it.
+/// Renders an agent's system prompt: the operator's custom instructions as written, then gg's
+/// template of the way it answers, or the one that replaces it.
 pub fn system(
     context: &SystemContext,
     custom_instructions: Option<&str>,
     override_template: Option<&str>,
 ) -> Result<String, PromptError> {
     let text = match override_template {
-        None => SYSTEM_TOOL_CALLING.render(context)?,
+        None => template_of(context.code.is_some()).render(context)?,
         Some(source) => template::render_once(OVERRIDE, source, context)?,
     };
     Ok(match custom_instructions {
@@ -113,10 +122,20 @@ pub fn system(
     })
 }
 
-/// Compiles the system template ahead of its first rendering, which waits for it. For a thread of
-/// its own at the start of a run: compiling takes as long as starting the cast.
-pub fn warm() {
-    SYSTEM_TOOL_CALLING.warm();
+/// gg's system template: of agents that answer with programs, or that call tools.
+fn template_of(code: bool) -> &'static template::Embedded {
+    if code {
+        &SYSTEM_CODE
+    } else {
+        &SYSTEM_TOOL_CALLING
+    }
+}
+
+/// Compiles the system template ahead of its first rendering, which waits for it: that of agents
+/// that answer with programs, or that call tools. For a thread of its own at the start of a run:
+/// compiling takes as long as starting the cast.
+pub fn warm(code: bool) {
+    template_of(code).warm();
 }
 
 /// Judges a whole-template override as a launch does: whether it parses. Refused, it is answered
@@ -144,5 +163,6 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(succession::ALL)
         .chain(hooks::ALL)
         .chain(briefs::ALL)
+        .chain(code_turn::ALL)
         .map(|template| (template.name, template.source))
 }

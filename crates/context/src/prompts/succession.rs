@@ -52,7 +52,7 @@ pub struct SuccessionNote<'a> {
     /// Agents that were put to work and that no wait has brought.
     pub children: Vec<ChildLine<'a>>,
     /// The call that waits for them; `null` where it has none.
-    pub wait: Option<&'static str>,
+    pub wait: Option<&'a str>,
     /// What it is left to do.
     pub prompt: Option<&'a str>,
 }

@@ -1,5 +1,7 @@
 //! What gg says about the window itself: headings, the signal, compaction, eviction, repetition.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::PromptError;
@@ -58,11 +60,13 @@ pub struct SignalContext {
     /// The bands that hold something, in order.
     pub bands: Vec<BandShare>,
     /// The call that evicts file views, where held.
-    pub evict: Option<&'static str>,
+    pub evict: Option<Arc<str>>,
+    /// The call that closes views a program opened, where held.
+    pub close: Option<Arc<str>>,
     /// The call that archives turns, where held.
-    pub archive: Option<&'static str>,
+    pub archive: Option<Arc<str>>,
     /// The call that searches what was archived, where held.
-    pub search: Option<&'static str>,
+    pub search: Option<Arc<str>>,
 }
 
 /// One band of the signal.
@@ -82,7 +86,7 @@ pub struct BandShare {
 #[serde(rename_all = "camelCase")]
 pub struct ViewShare {
     /// The path.
-    pub path: std::sync::Arc<str>,
+    pub path: Arc<str>,
     /// The share of all its views.
     pub percent: String,
 }

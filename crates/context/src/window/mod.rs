@@ -51,7 +51,7 @@ pub use item::{
 pub use limits::{trigger, working_window};
 pub use passing::Receiver;
 pub use restart::{Kept, Restart, Restarted};
-pub use views::Opened;
+pub use views::{Closed, ClosedView, Opened};
 
 use crate::tokens::Measured;
 use ranking::Ranking;

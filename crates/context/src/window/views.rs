@@ -41,7 +41,90 @@ pub enum Opened {
     Superseded(MessageId),
 }
 
+/// What closing views took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Closed {
+    /// The views, in the order of the window.
+    pub views: Vec<ClosedView>,
+    /// Tokens by which the window is smaller.
+    pub tokens: u64,
+    /// The place of the first among a request's messages.
+    pub first_index: Option<usize>,
+}
+
+/// A view that was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedView {
+    /// What its tokens were spent on.
+    pub band: Band,
+    /// What addressed it.
+    pub selector: Arc<str>,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
 impl Window {
+    /// Closes every view that `of` says by its band and selector; answers to calls stay.
+    pub fn close_views(&mut self, of: impl Fn(Band, &str) -> bool) -> Closed {
+        let closes = |item: &Item| ViewKey::of(item).is_some_and(|key| of(key.band, &key.selector));
+        let is_closed = |item: &Item| item.is_ephemeral() && closes(item);
+        if !self.items.iter().any(is_closed) {
+            return Closed::default();
+        }
+        self.settle();
+        let before = self.bands.total();
+        let (gone, left): (Vec<_>, Vec<_>) = self.items.iter().cloned().partition(is_closed);
+        let first_index = self.replace_items(left, Rewrite::CloseView);
+        self.settle();
+        let view = |item: Item| ClosedView {
+            band: item.band,
+            selector: item.selector.unwrap_or_default(),
+            tokens: item.tokens.unwrap_or_default(),
+        };
+        Closed {
+            tokens: before.saturating_sub(self.bands.total()),
+            first_index,
+            views: gone.into_iter().map(view).collect(),
+        }
+    }
+
+    /// The live view of a selector that is no part of a file.
+    pub fn live_view(&self, band: Band, selector: &str) -> Option<&Item> {
+        let key = ViewKey {
+            band,
+            selector: selector.into(),
+            region: None,
+        };
+        self.views.get(&key).map(|index| &self.items[*index])
+    }
+
+    /// The views that are open, in order.
+    pub fn open_views(&mut self) -> impl Iterator<Item = &Item> {
+        self.settle();
+        self.items.iter().filter(|item| {
+            let view = matches!(
+                item.band,
+                Band::FileView | Band::TextView | Band::DocsView | Band::SearchResults
+            );
+            view && item.selector.is_some()
+        })
+    }
+
+    /// Makes views ordinary history, since what they are of is not the agent's any more; `foreign`
+    /// tells which. No byte of the window changes.
+    pub fn disown_views(&mut self, foreign: impl Fn(Band, &str) -> bool) {
+        let mut indexes: Vec<_> = self
+            .views
+            .iter()
+            .filter(|(key, _)| foreign(key.band, &key.selector))
+            .map(|(_, index)| *index)
+            .collect();
+        indexes.sort_unstable();
+        for index in indexes {
+            self.demote(index);
+        }
+    }
+
     /// Opens a view. A sent copy of the same selector stays where it is as history, without its
     /// picture: that alone changes what was sent, and `reworded` then makes the text that stays,
     /// with a line that points at the live copy. A copy that was not sent is replaced in place.

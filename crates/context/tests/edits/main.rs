@@ -126,7 +126,14 @@ proptest! {
                 Step::Signal(threshold_percent) => {
                     let (ids, sums) = (session.window.ids(), session.window.breakdown());
                     let threads = ids.len() - usize::from(session.window.signal().is_some());
-                    let policy = SignalPolicy { threshold_percent, top_file_views: 2, evict: true, archive: true, search: true };
+                    let policy = SignalPolicy {
+                        threshold_percent,
+                        top_file_views: 2,
+                        evict: Some("evict_file_view".into()),
+                        close: None,
+                        archive: Some("archive_thread".into()),
+                        search: Some("search_archive".into()),
+                    };
                     signal::refresh(&mut session.window, &policy).unwrap();
                     prop_assert_eq!(&session.window.ids()[..threads], &ids[..threads]);
                     prop_assert_eq!(session.window.breakdown(), sums);
@@ -256,6 +263,7 @@ fn tool_schemas_count_in_fullness_and_cannot_be_compacted() {
         headroom: 0.1,
         max_retries: 0,
         memory_calls: Vec::new(),
+        names: context::calls::CallNames::default(),
     };
     let mut compaction = Compaction::new(policy, window.limit());
     let (_, usage) = window.breakdown();

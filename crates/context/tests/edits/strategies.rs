@@ -1,5 +1,6 @@
 //! Compaction as a session lives it: any strategy, any size, and five hundred turns under each.
 
+use context::calls::CallNames;
 use context::compaction::{
     Answer, Close, Compaction, CompactionStrategy, Due, Material, Missing, Policy, Relief, apply,
     handoff, read_compact,
@@ -38,6 +39,7 @@ proptest! {
             headroom,
             max_retries,
             memory_calls: vec![ToolName::WriteMemory],
+            names: CallNames::default(),
         };
         let mut compaction = Compaction::new(policy, window.limit());
         let mut unrelieved = 0;
@@ -190,15 +192,17 @@ fn five_hundred_turns_under_each_strategy_lose_nothing_and_keep_every_pair() {
                 headroom,
                 max_retries: 1,
                 memory_calls: vec![ToolName::WriteMemory],
+                names: CallNames::default(),
             },
             limit,
         );
         let policy = SignalPolicy {
             threshold_percent: 30.0,
             top_file_views: 5,
-            evict: true,
-            archive: true,
-            search: true,
+            evict: Some("evict_file_view".into()),
+            close: None,
+            archive: Some("archive_thread".into()),
+            search: Some("search_archive".into()),
         };
         let (mut boundaries, mut signals) = (0, 0);
         while session.turn <= 500 {

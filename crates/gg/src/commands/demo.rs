@@ -48,6 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
         flow: None,
         endpoint: None,
         credential: None,
+        guests: None,
     })
     .context("the session cannot start")?;
     output::print(&closing(&dir))?;

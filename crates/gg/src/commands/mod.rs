@@ -8,8 +8,10 @@ mod demo;
 mod flow;
 mod man;
 mod new;
+mod reference;
 mod run;
 mod schema;
+mod selfcheck;
 mod show;
 mod study;
 mod verify;
@@ -39,6 +41,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Run(args) => run::run(args, credential),
         Command::Check(args) => check::run(&args),
         Command::Schema => schema::run(),
+        Command::Reference(args) => reference::run(&args),
         Command::New(args) => new::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Candidates(args) => candidates::run(&args, credential),
@@ -46,6 +49,7 @@ pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyh
         Command::Verify(args) => verify::run(&args),
         Command::Study(args) => study::run(&args, credential),
         Command::Flow(args) => flow::run(&args),
+        Command::Selfcheck(args) => selfcheck::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

@@ -14,7 +14,7 @@ use vocab::outcome::EndStatus;
 
 use super::{BUILD, REFUSED, raise_open_files, read_document, read_script, surroundings};
 use crate::cli::RunArgs;
-use crate::output;
+use crate::{guests, output};
 
 /// Runs the session and answers the exit code.
 pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         flow: options.flow,
         endpoint,
         credential,
+        guests: guests::folder(),
     })
     .context("the session failed")?;
     match &report.error {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use vocab::figures::grouped;
 
-use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak};
+use record::analysis::{AgentFacts, Analysis, CacheRow, Lost, PrefixBreak, ProgramFacts};
 
 use super::{dollars, share};
 use crate::flow::tree;
@@ -47,6 +47,23 @@ pub(crate) fn render(analysis: &Analysis) -> String {
     ])];
     rows.extend(analysis.cache.rows().iter().map(|it| cache(analysis, it)));
     text.push_str(&columns(&rows, &[3, 4, 5, 6, 7]));
+
+    if analysis.programs.iter().next().is_some() {
+        text.push_str("\nPrograms: how many were submitted, what they called, time of their own\n");
+        let mut rows = vec![row([
+            "agent",
+            "language",
+            "programs",
+            "failed",
+            "calls",
+            "failed",
+            "undocumented",
+            "own ms",
+            "compile ms",
+        ])];
+        rows.extend(analysis.programs.iter().map(programs));
+        text.push_str(&columns(&rows, &[2, 3, 4, 5, 6, 7, 8]));
+    }
 
     if !analysis.cache.breaks().is_empty() {
         text.push_str("\nPrefix breaks: requests that did not extend the one before\n");
@@ -111,6 +128,20 @@ fn cache(analysis: &Analysis, row: &CacheRow) -> Vec<String> {
         share(row.got as f64, row.expected as f64),
         grouped(row.misses),
         lost,
+    ]
+}
+
+fn programs(facts: &ProgramFacts) -> Vec<String> {
+    vec![
+        facts.agent.to_string(),
+        one_line(facts.language.as_deref().unwrap_or("-")),
+        grouped(facts.submitted),
+        grouped(facts.failed),
+        grouped(facts.calls),
+        grouped(facts.failed_calls),
+        grouped(facts.undocumented),
+        grouped(facts.own_ms),
+        grouped(facts.compile_ms),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What a recorded stream comes to when it is read again: who took part, what the providers'
 //! caches were worth, what each message of a window has cost, and where the agents' time went.
 //!
-//! [`Analysis`] takes the lines of one stream in order and keeps four folds of them. It reads as
+//! [`Analysis`] takes the lines of one stream in order and keeps five folds of them. It reads as
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
 //!
@@ -13,6 +13,7 @@
 mod agents;
 mod cache;
 mod lives;
+mod programs;
 mod spend;
 mod timing;
 
@@ -26,6 +27,7 @@ use vocab::usage::{Cost, Tokens};
 pub use agents::{AgentFacts, Agents};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
 pub use lives::{Life, Lives, Span};
+pub use programs::{ProgramFacts, Programs};
 pub use spend::{CallFacts, Fullness, MessageFacts, Own, PictureFacts, Spend, WindowView};
 pub use timing::AgentTime;
 
@@ -44,6 +46,8 @@ pub struct Analysis {
     pub cache: CacheTruth,
     /// What each message has cost.
     pub spend: Spend,
+    /// What each agent's programs came to.
+    pub programs: Programs,
     /// What each agent was when, and where the time of all went.
     pub lives: Lives,
     /// Lines that are no event, or whose fields cannot be read.
@@ -157,6 +161,9 @@ impl Analysis {
             "context_breakdown" => self.spend.filled(line, line.fields()?),
             "context_message" => self.spend.logged(line, line.fields()?),
             "agent_spawned" => self.agents.spawned(line, line.fields()?),
+            "agent_surface" => self.programs.surfaced(line, line.fields()?),
+            "code_execution" => self.programs.ran(line, &line.fields()?),
+            "api_result" => self.programs.called(line, &line.fields()?),
             "agent_status" => self.agents.changed(line, line.fields()?),
             "turn_outcome" => self.agents.judged(line, line.fields()?),
             "provider_fault" => self.cache.faulted(line, line.fields()?),

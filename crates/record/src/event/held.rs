@@ -79,6 +79,12 @@ pub struct MemoryRevision {
     pub description: Option<Arc<str>>,
     /// The whole text it has now; `null` where it was deleted.
     pub text: Option<Arc<str>>,
+    /// The module it carries now, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Arc<str>>,
+    /// The script that runs on its use now, where it carries one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_use: Option<Arc<str>>,
 }
 
 /// See [`Event::TasksState`](super::Event::TasksState).

@@ -99,6 +99,8 @@ fn what_is_held_and_reclaimed_reads_as_ever() {
         revision: 3,
         description: text.map(|_| "How to build".into()),
         text: text.map(Into::into),
+        code: None,
+        on_use: None,
     };
     let managed = |action, items, first_index| ContextManaged {
         action,
@@ -148,4 +150,67 @@ fn what_is_held_and_reclaimed_reads_as_ever() {
         .map(|event| serde_json::to_string(event).unwrap())
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_program_s_calls_carry_no_arguments_and_what_is_zero_is_left_out() {
+    let line = |event: Event| serde_json::to_value(event).unwrap();
+    assert_eq!(
+        line(Event::ApiCall(ApiCall {
+            call_id: "call-1.2".into(),
+            operation: "files.read_file",
+        })),
+        serde_json::json!({ "type": "api_call", "callId": "call-1.2", "operation": "files.read_file" })
+    );
+    assert_eq!(
+        line(Event::ApiResult(ApiResult {
+            call_id: "call-1.2".into(),
+            operation: "files.read_file",
+            ok: false,
+            failure: Some(FailureClass::NotFound),
+            duration_ms: 3,
+        })),
+        serde_json::json!({ "type": "api_result", "callId": "call-1.2",
+            "operation": "files.read_file", "ok": false, "failure": "not-found", "durationMs": 3 })
+    );
+    let execution = CodeExecution {
+        call_id: "call-1".into(),
+        ok: true,
+        tool_calls: 0,
+        api_calls: 0,
+        duration_ms: 7,
+        error: None,
+        finished: None,
+        logs: Vec::new(),
+        logs_suppressed: 0,
+        compile_wait_ms: None,
+        compile_ms: None,
+        undocumented_calls: None,
+    };
+    assert_eq!(
+        line(Event::CodeExecution(Box::new(execution.clone()))),
+        serde_json::json!({ "type": "code_execution", "callId": "call-1", "ok": true,
+            "toolCalls": 0, "durationMs": 7 })
+    );
+    let told = CodeExecution {
+        ok: false,
+        error: Some("no".to_owned()),
+        finished: Some("done".to_owned()),
+        logs: vec![ProgramLog {
+            level: ProgramLogLevel::Debug,
+            text: "x".to_owned(),
+        }],
+        logs_suppressed: 2,
+        undocumented_calls: Some(UndocumentedCalls {
+            calls: 1,
+            operations: BTreeMap::from([("shell.shell", 1)]),
+        }),
+        ..execution
+    };
+    let told = line(Event::CodeExecution(Box::new(told)));
+    assert_eq!(
+        told["logs"],
+        serde_json::json!([{ "level": "debug", "text": "x" }])
+    );
+    assert_eq!(told["undocumentedCalls"]["operations"]["shell.shell"], 1);
 }

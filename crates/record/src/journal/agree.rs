@@ -76,6 +76,16 @@ pub fn agree(replay: &Replay, stream: &str) -> Vec<Disagreement> {
                 );
             }
         }
+        // A call that failed before it reached an implementation is one of the stream's alone.
+        if stream_whole && held.dispatched > told.dispatched {
+            found.add(
+                agent,
+                format!(
+                    "the journal has {} calls of programs, the stream {}",
+                    held.dispatched, told.dispatched
+                ),
+            );
+        }
         if stream_whole && replay.stopped.is_none() && held.summaries.len() < told.summaries.len() {
             found.add(
                 agent,
@@ -156,6 +166,8 @@ struct Told<'a> {
     said: Vec<&'a Value>,
     results: Vec<Outcome<'a>>,
     commands: Vec<(&'a str, i64)>,
+    /// Calls that programs dispatched.
+    dispatched: u64,
     /// Compactions that another request was made for.
     summaries: Vec<&'a Value>,
 }
@@ -186,6 +198,9 @@ fn of_stream(lines: &[Value]) -> BTreeMap<&str, Told<'_>> {
                 line["ok"].as_bool().unwrap_or_default(),
                 line["failure"].as_str(),
             )),
+            "code_execution" => {
+                told.dispatched += line["toolCalls"].as_u64().unwrap_or_default();
+            }
             "shell" => told.commands.push((
                 text(line, "command"),
                 line["exitCode"].as_i64().unwrap_or_default(),
@@ -202,6 +217,8 @@ struct Held<'a> {
     exchanges: Vec<Exchange<'a>>,
     results: Vec<Outcome<'a>>,
     commands: Vec<(&'a str, i64)>,
+    /// Calls that programs dispatched.
+    dispatched: u64,
     /// What a summarizer was asked, and whether it replied.
     summaries: Vec<(&'a Request, bool)>,
 }
@@ -213,6 +230,11 @@ struct Exchange<'a> {
     finish_reason: Option<&'a str>,
     provider: Option<&'a str>,
     reasoning: Option<&'a Text>,
+}
+
+/// A call of a program is told of in the stream as an operation; only their number is compared.
+fn is_of_program(call: &str) -> bool {
+    call.starts_with("program:")
 }
 
 /// Endings are the loop's own: they consume no input, so a journal need not have them.
@@ -257,6 +279,13 @@ fn of_journal(replay: &Replay) -> BTreeMap<&str, Held<'_>> {
             {
                 held.summaries.push((request, false));
             }
+            Input::ToolResult {
+                call_id,
+                tool,
+                ok,
+                failure,
+                ..
+            } if is_of_program(call_id.as_str()) => held.dispatched += 1,
             Input::ToolResult {
                 call_id,
                 tool,

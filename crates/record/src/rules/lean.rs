@@ -14,6 +14,7 @@ const PAYLOAD: &[(&str, &[&str])] = &[
     ("assistant_message", &["text", "calls", "reasoning"]),
     ("agent_spawned", &["brief"]),
     ("context_message", &["content", "toolCalls", "images"]),
+    ("code_execution", &["logs", "finished"]),
     ("log", &["message"]),
     ("shell", &["command", "stdout", "stderr"]),
     ("tool_call", &["arguments"]),

@@ -9,7 +9,8 @@ use super::{Found, rule};
 pub(super) fn managed<'a>(line: &Line, open: impl Iterator<Item = &'a str>, found: &mut Found) {
     let action = line.text("action");
     let fits = |name: &str| match action {
-        "evict_file_views" => name.ends_with("evict_file_view"),
+        // A program closes a file's view as it closes any other.
+        "evict_file_views" => name.ends_with("evict_file_view") || name.contains("close"),
         "archive_thread" => name.ends_with("archive_thread"),
         // A view closes through its own handle too.
         _ => name.contains("close"),

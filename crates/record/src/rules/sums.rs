@@ -148,7 +148,7 @@ impl Sums {
                     }
                 }
                 "response_rejected" => sums.count("/rejectedResponses/count"),
-                "code_execution" => sums.count("/codeExecutions"),
+                "code_execution" => sums.execution(line),
                 "compaction" => sums.compaction(line),
                 "context_managed" if line.text("action") == "archive_thread" => {
                     sums.count("/archivals");
@@ -173,6 +173,21 @@ impl Sums {
             }
         }
         sums
+    }
+
+    fn execution(&mut self, line: &Line) {
+        self.count("/codeExecutions");
+        if line.get("ok") == false {
+            self.count("/codeFailures");
+        }
+        self.sum("/toolCalls", line.get("toolCalls"));
+        self.sum("/compileMs", line.get("compileMs"));
+        self.sum("/compileWaitMs", line.get("compileWaitMs"));
+        let undocumented = line.get("undocumentedCalls");
+        self.sum("/undocumentedCalls/calls", &undocumented["calls"]);
+        for (operation, calls) in undocumented["operations"].as_object().into_iter().flatten() {
+            self.sum(&format!("/undocumentedCalls/operations/{operation}"), calls);
+        }
     }
 
     fn compaction(&mut self, line: &Line) {

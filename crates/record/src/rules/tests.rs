@@ -7,6 +7,7 @@ mod held;
 mod hooks;
 mod machine;
 mod persistence;
+mod programs;
 mod providers;
 mod recorded;
 mod succession;

@@ -13,8 +13,9 @@ use super::clocks::Clocks;
 use super::held::Reached;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
-    AgentState, Compaction, ContextBreakdown, ContextManaged, Emission, Event, HookDecision,
-    Origin, ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome, Usage,
+    AgentState, CodeExecution, Compaction, ContextBreakdown, ContextManaged, Emission, Event,
+    HookDecision, Origin, ResponseRejected, SlotUsage, TaskStatus, TransitionKind, TurnOutcome,
+    UndocumentedCalls, Usage,
 };
 
 /// What the summary needs and no event carries.
@@ -47,6 +48,7 @@ pub struct Fold {
     providers: BTreeMap<(Option<String>, Option<ModelId>), ProviderRow>,
     all: SlotRow,
     execution_mode: Option<&'static str>,
+    program_language: Option<&'static str>,
     agents_failed: u64,
     max_depth: u32,
     spawns: u64,
@@ -62,6 +64,12 @@ pub struct Fold {
     max_response_chars: u64,
     max_response_output_tokens: u64,
     tool_calls: u64,
+    api_calls: u64,
+    code_executions: u64,
+    code_failures: u64,
+    compile_ms: u64,
+    compile_wait_ms: u64,
+    undocumented_calls: UndocumentedCalls,
     shell_commands: u64,
     hooks_run: u64,
     hooks_blocked: u64,
@@ -144,7 +152,10 @@ impl Fold {
                 TransitionKind::Fsm => self.fsm_transitions += 1,
             },
             Event::AgentSurface(surface) => {
-                self.execution_mode.get_or_insert(surface.execution_mode);
+                if self.execution_mode.is_none() {
+                    self.execution_mode = Some(surface.execution_mode);
+                    self.program_language = surface.program_language;
+                }
             }
             Event::ContextBreakdown(breakdown) => self.breakdown(breakdown),
             Event::Prompt(prompt) => {
@@ -169,6 +180,8 @@ impl Fold {
                     *self.errors.tool_failures.entry(class).or_default() += 1;
                 }
             }
+            Event::ApiCall(_) => self.api_calls += 1,
+            Event::CodeExecution(execution) => self.execution(execution),
             Event::Shell(_) => self.shell_commands += 1,
             Event::Hook(hook) => {
                 self.hooks_run += 1;
@@ -218,6 +231,7 @@ impl Fold {
             | Event::ContextMessage(_)
             | Event::AssistantMessage(_)
             | Event::ToolCall(_)
+            | Event::ApiResult(_)
             | Event::TurnTiming(_)
             | Event::SlotUsage(_)
             | Event::SessionSummary(_)
@@ -264,6 +278,7 @@ impl Fold {
         let cost = self.all.total.cost();
         Summary {
             execution_mode: self.execution_mode,
+            program_language: self.program_language,
             status: conclusion.status,
             exit_code: conclusion.exit_code,
             wall_ms: conclusion.wall_ms,
@@ -297,6 +312,12 @@ impl Fold {
             max_response_chars: self.max_response_chars,
             max_response_output_tokens: self.max_response_output_tokens,
             tool_calls: self.tool_calls,
+            api_calls: self.api_calls,
+            code_executions: self.code_executions,
+            code_failures: self.code_failures,
+            compile_ms: self.compile_ms,
+            compile_wait_ms: self.compile_wait_ms,
+            undocumented_calls: self.undocumented_calls,
             shell_commands: self.shell_commands,
             hooks_run: self.hooks_run,
             hooks_blocked: self.hooks_blocked,
@@ -319,6 +340,24 @@ impl Fold {
             errors: self.errors,
             capture_bytes: conclusion.capture_bytes,
             capture_stopped: conclusion.capture_stopped,
+        }
+    }
+
+    fn execution(&mut self, execution: &CodeExecution) {
+        self.code_executions += 1;
+        self.code_failures += u64::from(!execution.ok);
+        self.tool_calls += execution.tool_calls;
+        self.compile_ms += execution.compile_ms.unwrap_or_default();
+        self.compile_wait_ms += execution.compile_wait_ms.unwrap_or_default();
+        if let Some(undocumented) = &execution.undocumented_calls {
+            self.undocumented_calls.calls += undocumented.calls;
+            for (operation, calls) in &undocumented.operations {
+                *self
+                    .undocumented_calls
+                    .operations
+                    .entry(operation)
+                    .or_default() += calls;
+            }
         }
     }
 

@@ -119,6 +119,8 @@ fn held_event(agent: u8, held: &Held) -> Event {
             revision: 1,
             description: None,
             text: (!deletes).then(|| "x".into()),
+            code: None,
+            on_use: None,
         })),
         Held::Reads(names) => Event::SkillsState(SkillsState {
             module_id: format!("skills-{agent}"),

@@ -133,11 +133,12 @@ impl Membrane {
         if matches!(operation.binding, Binding::Ending(_)) {
             let instead: Vec<_> = self
                 .offer
-                .grant
                 .endings()
                 .map(|ending| format!("`{}`", self.services.spelling(ending)))
                 .collect();
-            message.push_str(&format!(" Use {} instead.", instead.join(" or ")));
+            if !instead.is_empty() {
+                message.push_str(&format!(" Use {} instead.", instead.join(" or ")));
+            }
         }
         self.calls.refuse(operation, &message);
         Err(Failure::new(FailureClass::Unavailable, message))
@@ -161,7 +162,7 @@ impl Membrane {
                 "the run's time is spent; nothing is carried out any more",
             ));
         }
-        match self.services.pending() {
+        match self.services.pending(operation) {
             Some(reason) => Err(Failure::new(FailureClass::Refused, reason)),
             None => Ok(()),
         }

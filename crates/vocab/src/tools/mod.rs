@@ -8,6 +8,7 @@ mod endings;
 mod machine;
 mod memories;
 mod skills;
+mod submission;
 mod tasks;
 
 use crate::capability::CapabilityId;
@@ -21,6 +22,7 @@ pub use definitions::{
 pub use delegation::Target;
 pub use endings::{EndingCall, ending_definition};
 pub use machine::Exit;
+pub use submission::{SUBMIT_PROGRAM, submission_definition};
 
 words! {
     /// A tool of the registry, by the name a model calls it.

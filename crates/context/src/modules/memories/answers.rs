@@ -9,7 +9,7 @@ impl MemoryAnswer {
     pub fn as_text(&self) -> String {
         match self {
             Self::Written(written) => written.as_text(),
-            Self::Body(body) => body.to_string(),
+            Self::Body { body, .. } => body.to_string(),
             Self::Hits(hits) => found(hits),
         }
     }

@@ -1,10 +1,11 @@
 //! From the JSON a model wrote to a call on its memories.
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 use vocab::failure::{Failure, FailureClass};
 use vocab::knowledge::MemoryStrategy;
 use vocab::tools::ToolName;
 
+use super::MemoryCode;
 use crate::modules::name;
 
 /// A call on memories, checked as far as that goes without the store.
@@ -18,6 +19,8 @@ pub enum MemoryCall {
         description: Option<String>,
         /// Not blank.
         body: String,
+        /// What code it carries.
+        code: MemoryCode,
     },
     /// `update_memory`
     Replace {
@@ -27,6 +30,8 @@ pub enum MemoryCall {
         description: Option<String>,
         /// Not blank.
         body: String,
+        /// The code it carries from now on; `None` leaves what it has, as tool calls do.
+        code: Option<MemoryCode>,
     },
     /// `edit_memory`
     Edit {
@@ -94,11 +99,13 @@ pub fn parse(
             name: given.filled("name"),
             description: description(&mut given, strategy),
             body: given.filled("body"),
+            code: None,
         },
         _ => MemoryCall::Create {
             name: new_name(&mut given),
             description: description(&mut given, strategy),
             body: given.filled("body"),
+            code: MemoryCode::default(),
         },
     };
     given.finish(tool)?;
@@ -115,12 +122,17 @@ struct Stray {
 
 fn new_name(given: &mut Arguments) -> String {
     let name = given.filled("name");
-    if !name.trim().is_empty()
-        && let Err(fault) = name::check("name", &name)
-    {
-        given.fault(fault.to_string());
-    }
+    check_name(&name, given.faults());
     name
+}
+
+/// A name that a call gives to something new. That it is blank has been told.
+pub(super) fn check_name(name: &str, faults: &mut Faults) {
+    if !name.trim().is_empty()
+        && let Err(fault) = name::check("name", name)
+    {
+        faults.push(fault.to_string());
+    }
 }
 
 fn description(given: &mut Arguments, strategy: MemoryStrategy) -> Option<String> {
@@ -129,9 +141,14 @@ fn description(given: &mut Arguments, strategy: MemoryStrategy) -> Option<String
     } else {
         given.optional_text("description")?
     };
+    described(&text, given.faults())
+}
+
+/// A description as it is kept; one that is blank says nothing.
+pub(super) fn described(text: &str, faults: &mut Faults) -> Option<String> {
     let text = text.trim();
     if let Err(fault) = name::one_line("description", text) {
-        given.fault(fault.to_string());
+        faults.push(fault.to_string());
     }
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -4,6 +4,7 @@ use vocab::failure::{Failure, FailureClass};
 use vocab::knowledge::MemoryStrategy;
 use vocab::tools::ToolName;
 
+use super::MAX_CODE_CHARS;
 use crate::modules::listed::Listed;
 
 /// A refused call; the store is as it was.
@@ -41,6 +42,16 @@ pub enum MemoryError {
         would: u64,
         /// Characters it may have.
         limit: u64,
+    },
+    /// A half of a memory's code over what one may have.
+    #[error(
+        "`{half}` has {would} characters; the code of a memory may have {MAX_CODE_CHARS} a half"
+    )]
+    CodeTooLong {
+        /// The argument that gave it.
+        half: &'static str,
+        /// Characters it has.
+        would: u64,
     },
     /// More memories than `maxCount`.
     #[error("{held} memories are kept, of {limit} that may be; delete one first")]
@@ -128,6 +139,7 @@ impl From<MemoryError> for Failure {
             E::Unknown { .. } | E::Absent(_) => FailureClass::NotFound,
             E::DescriptionTooLong { .. }
             | E::BodyTooLong { .. }
+            | E::CodeTooLong { .. }
             | E::TooMany { .. }
             | E::TotalTooLong { .. }
             | E::IndexTooLong { .. } => FailureClass::LimitExceeded,

@@ -8,7 +8,9 @@
 mod answers;
 mod block;
 mod call;
+mod code;
 mod error;
+mod given;
 mod limits;
 mod notices;
 mod scope;
@@ -17,6 +19,7 @@ mod store;
 
 pub use block::{BlockMemory, MemoryBlock, MemoryNotice, NoticeRow};
 pub use call::{MemoryCall, parse};
+pub use code::{MAX_CODE_CHARS, MemoryCode};
 pub use error::MemoryError;
 pub use limits::{MemoryPolicy, MemoryTotals};
 pub use notices::{NetChange, News, NoticeLine};

@@ -15,7 +15,7 @@ use vocab::knowledge::{MemoryLimits, MemoryStrategy};
 use super::limits::Proposed;
 use super::notices::{Holder, News};
 use super::search::{self, Hit};
-use super::{MemoryCall, MemoryError, MemoryPolicy, MemoryTotals};
+use super::{MemoryCall, MemoryCode, MemoryError, MemoryPolicy, MemoryTotals};
 use crate::modules::{Module, ModuleKind};
 
 /// One memory; its name is its key.
@@ -29,11 +29,14 @@ pub struct Memory {
     pub chars: u64,
     /// Lines of the text.
     pub lines: u64,
+    /// The code it carries.
+    pub code: MemoryCode,
 }
 
 impl Memory {
-    fn new(description: Option<Arc<str>>, body: Arc<str>) -> Self {
+    fn new(description: Option<Arc<str>>, body: Arc<str>, code: MemoryCode) -> Self {
         Self {
+            code,
             chars: chars(&body),
             lines: body.lines().count() as u64,
             description,
@@ -70,6 +73,8 @@ pub struct Revision {
     pub text: Option<Arc<str>>,
     /// The description it has now.
     pub description: Option<Arc<str>>,
+    /// The code it has now.
+    pub code: MemoryCode,
 }
 
 /// How full a store is. A limit that does not apply is 0.
@@ -101,8 +106,13 @@ pub struct Written {
 pub enum MemoryAnswer {
     /// A write was carried out.
     Written(Written),
-    /// The body of a memory.
-    Body(Arc<str>),
+    /// A memory that was read.
+    Body {
+        /// Its body.
+        body: Arc<str>,
+        /// The code it carries, which a program's reading loads.
+        code: MemoryCode,
+    },
     /// What a search found.
     Hits(Vec<Hit>),
 }
@@ -219,7 +229,11 @@ impl MemoryStore {
         }
         let (kind, name, memory) = match call {
             MemoryCall::Read { name } => {
-                return Ok(MemoryAnswer::Body(Arc::clone(&self.get(&name)?.body)));
+                let memory = self.get(&name)?;
+                return Ok(MemoryAnswer::Body {
+                    body: Arc::clone(&memory.body),
+                    code: memory.code.clone(),
+                });
             }
             MemoryCall::Search { keywords } => {
                 let max = self.policy.limits.max_results;
@@ -230,20 +244,23 @@ impl MemoryStore {
                 name,
                 description,
                 body,
+                code,
             } => {
                 if self.memories.contains_key(name.as_str()) {
                     return Err(MemoryError::Taken(name));
                 }
-                let memory = Memory::new(description.map(Arc::from), body.into());
+                let memory = Memory::new(description.map(Arc::from), body.into(), code);
                 (WriteKind::Created, name, Some(memory))
             }
             MemoryCall::Replace {
                 name,
                 description,
                 body,
+                code,
             } => {
-                self.get(&name)?;
-                let memory = Memory::new(description.map(Arc::from), body.into());
+                let held = self.get(&name)?;
+                let code = code.unwrap_or_else(|| held.code.clone());
+                let memory = Memory::new(description.map(Arc::from), body.into(), code);
                 (WriteKind::Replaced, name, Some(memory))
             }
             MemoryCall::Edit { name, old, new } => {
@@ -330,7 +347,11 @@ impl MemoryStore {
         if body.trim().is_empty() {
             return Err(MemoryError::Emptied(name.to_owned()));
         }
-        Ok(Memory::new(memory.description.clone(), body.into()))
+        Ok(Memory::new(
+            memory.description.clone(),
+            body.into(),
+            memory.code.clone(),
+        ))
     }
 
     /// Refuses a write that would breach a limit.
@@ -340,6 +361,7 @@ impl MemoryStore {
         let lines = self.index_lines - before.map_or(0, |memory| index_line(name, memory))
             + index_line(name, memory);
         let count = self.totals.count + u64::from(before.is_none());
+        memory.code.admit()?;
         self.policy.admit(Proposed {
             description: memory
                 .description
@@ -365,9 +387,13 @@ impl MemoryStore {
             Some((name, _)) => Arc::clone(name),
             None => name.into(),
         };
-        let (text, description) = match &memory {
-            Some(memory) => (Some(Arc::clone(&memory.body)), memory.description.clone()),
-            None => (None, None),
+        let (text, description, code) = match &memory {
+            Some(memory) => (
+                Some(Arc::clone(&memory.body)),
+                memory.description.clone(),
+                memory.code.clone(),
+            ),
+            None => (None, None, MemoryCode::default()),
         };
         if let Some(memory) = &memory {
             self.totals.count += 1;
@@ -405,6 +431,7 @@ impl MemoryStore {
                 number: *number,
                 text,
                 description,
+                code,
             },
             usage: self.usage(),
         }

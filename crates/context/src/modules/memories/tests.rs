@@ -3,6 +3,7 @@
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::AgentId;
 use vocab::knowledge::{MemoryLimits, MemoryStrategy};
+use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::*;
@@ -51,6 +52,7 @@ fn create(name: &str, body: &str) -> MemoryCall {
         name: name.to_owned(),
         description: Some(format!("about {name}")),
         body: body.to_owned(),
+        code: MemoryCode::default(),
     }
 }
 
@@ -59,6 +61,7 @@ fn replace(name: &str, body: &str) -> MemoryCall {
         name: name.to_owned(),
         description: Some(format!("about {name}")),
         body: body.to_owned(),
+        code: None,
     }
 }
 
@@ -265,6 +268,7 @@ fn each_limit_is_named_by_what_is_over_it_the_description_first() {
         name: name.to_owned(),
         description: Some(description.to_owned()),
         body: body.to_owned(),
+        code: MemoryCode::default(),
     };
     let over = FailureClass::LimitExceeded;
     refused(
@@ -338,6 +342,7 @@ fn hits_are_ordered_by_keywords_then_occurrences_then_name() {
             name: name.to_owned(),
             description: None,
             body: body.to_owned(),
+            code: MemoryCode::default(),
         };
         store.apply(&agent("a"), call).unwrap();
     }
@@ -543,4 +548,84 @@ fn an_empty_store_has_no_block_nor_has_one_that_is_searched() {
     let mut found = store(KeywordSearch, NO_LIMITS);
     found.apply(&agent("a"), create("x", "1")).unwrap();
     assert_eq!(found.block(), Ok(None));
+}
+
+#[test]
+fn code_stays_through_what_does_not_speak_of_it_and_goes_when_cleared() {
+    let mut pad = store(Scratchpad, NO_LIMITS);
+    let code = MemoryCode::given(
+        ProgramLanguage::Javascript,
+        Some("export const x = 1;".to_owned()),
+        None,
+    );
+    let coded = MemoryCall::Create {
+        name: "x".to_owned(),
+        description: Some("about x".to_owned()),
+        body: "body".to_owned(),
+        code: code.clone(),
+    };
+    let made = written(pad.apply(&agent("a"), coded).unwrap());
+    assert_eq!(made.revision.code, code);
+    let kept = written(pad.apply(&agent("a"), replace("x", "other")).unwrap());
+    assert_eq!(kept.revision.code, code, "a tool call leaves it");
+    let cleared = MemoryCall::Replace {
+        name: "x".to_owned(),
+        description: Some("about x".to_owned()),
+        body: "body".to_owned(),
+        code: Some(MemoryCode::default()),
+    };
+    let cleared = written(pad.apply(&agent("a"), cleared).unwrap());
+    assert!(cleared.revision.code.is_empty());
+}
+
+#[test]
+fn a_reading_gives_the_code_and_an_edit_keeps_it() {
+    let mut notes = store(KeywordSearch, NO_LIMITS);
+    let code = MemoryCode::given(ProgramLanguage::Javascript, None, Some("run()".to_owned()));
+    let coded = MemoryCall::Create {
+        name: "x".to_owned(),
+        description: None,
+        body: "one two".to_owned(),
+        code: code.clone(),
+    };
+    notes.apply(&agent("a"), coded).unwrap();
+    let edit = MemoryCall::Edit {
+        name: "x".to_owned(),
+        old: "one".to_owned(),
+        new: "1".to_owned(),
+    };
+    notes.apply(&agent("a"), edit).unwrap();
+    let read = MemoryCall::Read {
+        name: "x".to_owned(),
+    };
+    assert_eq!(
+        notes.apply(&agent("a"), read),
+        Ok(MemoryAnswer::Body {
+            body: "1 two".into(),
+            code
+        })
+    );
+}
+
+#[test]
+fn code_over_its_length_changes_nothing_and_counts_against_no_limit() {
+    let tight = MemoryLimits {
+        max_len_per_memory: 4,
+        max_total_len: 4,
+        ..NO_LIMITS
+    };
+    let mut pad = store(Scratchpad, tight);
+    let coded = |length: usize| MemoryCall::Create {
+        name: "x".to_owned(),
+        description: Some("about x".to_owned()),
+        body: "body".to_owned(),
+        code: MemoryCode::given(ProgramLanguage::Javascript, Some("x".repeat(length)), None),
+    };
+    refused(
+        &mut pad,
+        coded(32_769),
+        FailureClass::LimitExceeded,
+        "`code` has 32769 characters; the code of a memory may have 32768 a half",
+    );
+    assert!(pad.apply(&agent("a"), coded(32_768)).is_ok());
 }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use vocab::grant::Offer;
 use vocab::knowledge::BuiltInSkill;
+use vocab::operations::{OPERATIONS, Operation};
 use vocab::tools::{Definition, ToolName};
 
-use super::{Skill, SkillOrigin};
+use super::{CodeFile, CodeHalf, Skill, SkillOrigin};
 use crate::prompts::{self, PromptError};
 
 /// What a manual's template may reference.
@@ -71,6 +73,75 @@ pub fn manuals(
         manuals.extend(manual(BuiltInSkill::Skills, reads.into_iter())?);
     }
     Ok(manuals)
+}
+
+/// The manuals of a code agent: what is shown of a family are the pages of its calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Families<'a> {
+    /// What the agent may call.
+    pub offer: &'a Offer,
+    /// Families by whether they are offered; unnamed ones are.
+    pub withheld: &'a BTreeMap<BuiltInSkill, bool>,
+}
+
+impl Families<'_> {
+    /// The manuals, each without a text and with the script that `script` makes of its family's
+    /// calls: it runs on every use, and opens their pages. `authored` is whether there are skills
+    /// besides; `extension` says the script's language.
+    ///
+    /// The agent's `read_skill` is serviced by there being a skill, so it is asked here whether it
+    /// was granted alone.
+    pub fn manuals(
+        &self,
+        authored: bool,
+        extension: &str,
+        mut script: impl FnMut(&[&'static Operation]) -> String,
+    ) -> Vec<Skill> {
+        let reads = Operation::find(READ_SKILL).is_some_and(|row| self.offer.grant.permits(row));
+        if !reads {
+            // What nobody can read is not offered.
+            return Vec::new();
+        }
+        let wanted = |family: &BuiltInSkill| self.withheld.get(family).copied().unwrap_or(true);
+        let mut manuals: Vec<Skill> = Vec::new();
+        for family in BuiltInSkill::ALL.iter().copied().filter(wanted) {
+            let calls: Vec<_> = OPERATIONS
+                .iter()
+                .filter(|row| row.module() == family.module())
+                .filter(|row| row.id != READ_SKILL && self.offer.offers(row))
+                .collect();
+            // That of the skills is resolved last: whether there is another decides it.
+            if !calls.is_empty() {
+                manuals.push(pages(family, extension, script(&calls)));
+            }
+        }
+        if wanted(&BuiltInSkill::Skills) && (authored || !manuals.is_empty()) {
+            let calls: Vec<_> = OPERATIONS
+                .iter()
+                .filter(|row| row.id == READ_SKILL)
+                .collect();
+            manuals.push(pages(BuiltInSkill::Skills, extension, script(&calls)));
+        }
+        manuals
+    }
+}
+
+/// The call that reads a skill.
+const READ_SKILL: &str = "skills.read_skill";
+
+/// A manual that opens pages.
+fn pages(family: BuiltInSkill, extension: &str, script: String) -> Skill {
+    Skill {
+        name: family.as_str().into(),
+        description: family.description().into(),
+        body: "".into(),
+        origin: SkillOrigin::BuiltIn(family),
+        code: vec![CodeFile {
+            half: CodeHalf::Script,
+            extension: extension.to_owned(),
+            text: script.into(),
+        }],
+    }
 }
 
 fn manual<'a>(

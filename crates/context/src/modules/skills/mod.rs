@@ -12,11 +12,13 @@ mod built_in;
 mod catalogue;
 mod directory;
 mod front_matter;
+mod language;
 
-pub use built_in::{Manual, ManualTool, Parameter, manuals};
+pub use built_in::{Families, Manual, ManualTool, Parameter, manuals};
 pub use catalogue::{Catalogue, SkillError, SkillRead, SkillRow, SkillSet};
 pub use directory::{Content, DEFAULT_DIR, Directory, Listing, SkillRefusal, Spoiled};
 pub use front_matter::FrontMatterFault;
+pub use language::Foreign;
 
 use std::sync::Arc;
 

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use vocab::capability::CapabilityId;
 use vocab::failure::{Failure, FailureClass};
+use vocab::grant::{Grant, Offer, Servicing};
+use vocab::operations::{EndingRole, Operation};
 use vocab::tools::{Definition, ReadMode, ReadPolicy, ToolName, Variants, definition};
 
 use super::*;
@@ -333,4 +336,77 @@ fn a_file_is_read_to_a_bound() {
              shorter",
         ],
     );
+}
+
+/// The manuals of a code agent, each with the calls whose pages it opens.
+fn opened(
+    capabilities: &[CapabilityId],
+    operations: &[&'static str],
+    authored: bool,
+    withheld: &BTreeMap<BuiltInSkill, bool>,
+) -> Vec<(String, String)> {
+    let offer = Offer {
+        grant: Grant {
+            capabilities: capabilities.iter().copied().collect(),
+            operations: operations.iter().copied().collect(),
+            role: EndingRole::Review,
+            leaves_state: false,
+        },
+        servicing: Servicing::default(),
+    };
+    let families = Families {
+        offer: &offer,
+        withheld,
+    };
+    let script = |calls: &[&Operation]| {
+        let ids: Vec<_> = calls.iter().map(|row| row.id).collect();
+        ids.join(" ")
+    };
+    let made = families.manuals(authored, "js", script);
+    let made = made.into_iter().map(|skill| {
+        assert!(skill.body.is_empty());
+        assert!(skill.code(CodeHalf::Module).is_none());
+        let text = skill.code(CodeHalf::Script).unwrap().text.to_string();
+        (skill.name.to_string(), text)
+    });
+    made.collect()
+}
+
+#[test]
+fn a_code_agent_s_manual_opens_the_pages_of_the_calls_it_has_and_of_no_other() {
+    let granted = [CapabilityId::ReadFile, CapabilityId::Skills];
+    let operations = ["files.read_file", "views.open_file", "skills.read_skill"];
+    let made = opened(&granted, &operations, false, &BTreeMap::new());
+    let made: Vec<_> = made.iter().map(|(name, text)| (&**name, &**text)).collect();
+    assert_eq!(
+        made,
+        [
+            ("gg-filesystem", "files.read_file"),
+            ("gg-docs", "docs.search"),
+            (
+                "gg-views",
+                "views.open_file views.open_text views.open_docs_view"
+            ),
+            ("gg-session", "session.approve session.request_changes"),
+            ("gg-skills", "skills.read_skill"),
+        ]
+    );
+}
+
+#[test]
+fn a_code_agent_without_the_call_that_reads_has_no_manual_and_withheld_ones_stay_away() {
+    let read = [CapabilityId::ReadFile, CapabilityId::Skills];
+    assert_eq!(
+        opened(&read, &["files.read_file"], true, &BTreeMap::new()),
+        []
+    );
+    let withheld: BTreeMap<_, _> = BuiltInSkill::ALL
+        .iter()
+        .filter(|family| **family != BuiltInSkill::Skills)
+        .map(|family| (*family, false))
+        .collect();
+    let reads = ["skills.read_skill"];
+    assert_eq!(opened(&read, &reads, false, &withheld), []);
+    let beside = opened(&read, &reads, true, &withheld);
+    assert_eq!(beside[0].0, "gg-skills", "beside one that is authored");
 }

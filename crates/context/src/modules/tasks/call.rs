@@ -1,6 +1,6 @@
 //! From the JSON a model wrote to a call on its task list.
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 use vocab::failure::{Failure, FailureClass};
 use vocab::knowledge::TaskMode;
 use vocab::tools::ToolName;
@@ -61,6 +61,8 @@ pub struct TaskChanges {
     pub description: TextChange,
     /// The sections.
     pub sections: Sections,
+    /// Whether it is done. The tools have a call of its own for that; programs have both.
+    pub done: Option<bool>,
 }
 
 /// What becomes of a text that need not be there.
@@ -132,12 +134,9 @@ pub fn parse(tool: ToolName, arguments: &str, mode: TaskMode) -> Result<TaskCall
 struct Stray(ToolName);
 
 fn add(given: &mut Arguments, id: String, mode: TaskMode) -> NewTask {
-    if !id.trim().is_empty()
-        && let Err(fault) = name::check("id", &id)
-    {
-        given.fault(fault.to_string());
-    }
-    let title = title(given.filled("title"), given);
+    new_id(&id, given.faults());
+    let title = given.filled("title");
+    let title = title_of(&title, given.faults());
     NewTask {
         id,
         title,
@@ -157,10 +156,11 @@ fn add(given: &mut Arguments, id: String, mode: TaskMode) -> NewTask {
 }
 
 fn update(given: &mut Arguments, mode: TaskMode) -> TaskChanges {
-    let new_title = given.optional_filled("title");
+    let title = given.optional_filled("title");
     TaskChanges {
-        title: new_title.map(|text| title(text, given)),
+        title: title.map(|text| title_of(&text, given.faults())),
         description: description(given),
+        done: None,
         sections: match mode {
             TaskMode::Simple => Sections::default(),
             TaskMode::Issues => Sections {
@@ -172,10 +172,20 @@ fn update(given: &mut Arguments, mode: TaskMode) -> TaskChanges {
     }
 }
 
-fn title(text: String, given: &mut Arguments) -> String {
+/// An id that a call gives to something new. That it is blank has been told.
+pub(super) fn new_id(id: &str, faults: &mut Faults) {
+    if !id.trim().is_empty()
+        && let Err(fault) = name::check("id", id)
+    {
+        faults.push(fault.to_string());
+    }
+}
+
+/// A title as the list keeps it.
+pub(super) fn title_of(text: &str, faults: &mut Faults) -> String {
     let title = text.trim();
     if let Err(fault) = name::one_line("title", title) {
-        given.fault(fault.to_string());
+        faults.push(fault.to_string());
     }
     title.to_owned()
 }
@@ -187,7 +197,15 @@ fn description(given: &mut Arguments) -> TextChange {
     }
     match given.optional_text("description") {
         None => TextChange::Keep,
-        Some(text) if text.trim().is_empty() => TextChange::Clear,
-        Some(text) => TextChange::Set(text),
+        Some(text) => described(text),
+    }
+}
+
+/// A description as given; one that is blank says nothing.
+pub(super) fn described(text: String) -> TextChange {
+    if text.trim().is_empty() {
+        TextChange::Clear
+    } else {
+        TextChange::Set(text)
     }
 }

@@ -7,12 +7,13 @@
 //! - A refused call changes nothing.
 //!
 //! Whether a task is ready or blocked is derived, never stored. `call` reads a model's arguments,
-//! `answers` words what became of a call, `block` is what the window shows.
+//! `given` judges those of a program, `answers` words what became of a call, `block` is what the window shows.
 
 mod answers;
 mod block;
 mod call;
 mod error;
+mod given;
 
 use std::collections::HashSet;
 
@@ -179,6 +180,7 @@ impl TaskList {
             TextChange::Clear => task.description = None,
             TextChange::Set(text) => task.description = Some(text),
         }
+        task.done = changes.done.unwrap_or(task.done);
         let given = changes.sections;
         let sections = &mut task.sections;
         for (held, given) in [

@@ -38,10 +38,10 @@ fn any_act() -> impl Strategy<Value = Act> {
     let text = || "[ab漢\n]{0,6}[ab漢]";
     let call = prop_oneof![
         3 => (name(), "[xy漢]{0,6}", text()).prop_map(|(name, description, body)| {
-            MemoryCall::Create { name, description: Some(description), body }
+            MemoryCall::Create { name, description: Some(description), body, code: MemoryCode::default() }
         }),
         2 => (name(), "[xy漢]{0,6}", text()).prop_map(|(name, description, body)| {
-            MemoryCall::Replace { name, description: Some(description), body }
+            MemoryCall::Replace { name, description: Some(description), body, code: None }
         }),
         2 => (name(), "[ab漢]", "[ab漢]{0,2}")
             .prop_map(|(name, old, new)| MemoryCall::Edit { name, old, new }),
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let mut store = store(Markdown, NO_LIMITS);
         for (name, description) in entries {
-            let call = MemoryCall::Create { name, description: Some(description), body: "b".into() };
+            let call = MemoryCall::Create { name, description: Some(description), body: "b".into(), code: MemoryCode::default() };
             store.apply(&agent("a"), call).unwrap();
         }
         let block = store.block().unwrap().unwrap();

@@ -1,0 +1,213 @@
+//! The program that a code agent opens on: made of its profile's opening turn, and run before the
+//! first turn as if the agent had submitted it (04 §8.5; R9, R46).
+//!
+//! Not a turn: it has no number, costs nothing, and its calls leave no events; what stays of it are
+//! its source, its receipt and the views it opened.
+//!
+//! Always true: an agent that has one has begun on the views of it, or has ended of a defect.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use context::library::KeptProgram;
+use context::opened;
+use context::opening_turn::{OpeningPlan, TREE_LABEL};
+use context::views::MAX_TEXT_BYTES;
+use record::event::LogLevel;
+use sandbox::arms::{Arm, Opening};
+use sandbox::prepare::{PrepareContext, Prepared};
+use tokio::sync::OnceCell;
+use tools::Halt;
+use vocab::ids::CallId;
+use vocab::language::ProgramLanguage;
+use vocab::outcome::EndStatus;
+
+use super::account::Account;
+use super::submission::Submission;
+use super::{Broken, Cut};
+use crate::agent::LoopEnd;
+use crate::agent::api::Programs;
+use crate::agent::program::Counts;
+use crate::agent::turns::Turns;
+use crate::stop::StopCause;
+
+/// The call that an opening program is submitted by.
+const CALL: &str = "opening-1";
+
+/// Programs of gg's own that are kept prepared. Each may hold the directories of a workspace as they
+/// were at one time, so that old ones are of no use.
+const MOST: usize = 64;
+
+/// Programs of gg's own, each prepared once a run, by language and source.
+#[derive(Debug, Default)]
+pub(crate) struct Openings(Mutex<HashMap<(ProgramLanguage, Arc<str>), Slot>>);
+
+/// A program, once it is prepared.
+type Slot = Arc<OnceCell<Prepared>>;
+
+impl Openings {
+    fn slot(&self, language: ProgramLanguage, source: &Arc<str>) -> Slot {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (language, Arc::clone(source));
+        if known.len() >= MOST && !known.contains_key(&key) {
+            known.clear();
+        }
+        Arc::clone(known.entry(key).or_default())
+    }
+
+    /// A program, prepared now or by whoever came first.
+    async fn prepared(
+        &self,
+        arm: &'static dyn Arm,
+        source: &Arc<str>,
+        context: &PrepareContext,
+    ) -> Result<Prepared, String> {
+        let slot = self.slot(arm.language(), source);
+        let (source, context) = (Arc::clone(source), context.clone());
+        let prepare = move || arm.prepare_program(&source, &[], &context);
+        let prepared = slot.get_or_try_init(|| async move {
+            let prepared = tokio::task::spawn_blocking(prepare).await;
+            let prepared = prepared.map_err(|error| format!("preparing it died: {error}"))?;
+            prepared.map_err(|error| error.to_string())
+        });
+        prepared.await.cloned()
+    }
+}
+
+impl Turns {
+    /// Opens on what the profile's opening turn names, where the agent answers with programs and
+    /// holds any of it.
+    pub(in crate::agent) async fn open_by_program(&mut self) -> ControlFlow<LoopEnd> {
+        let Some(programs) = self.surface.code.clone() else {
+            return ControlFlow::Continue(());
+        };
+        let Some(turn) = &self.spec.profile.opening_turn else {
+            return ControlFlow::Continue(());
+        };
+        let (plan, dropped) = OpeningPlan::of(turn, &programs.offer);
+        for entry in dropped {
+            let text = format!("profile `{}`: {entry}", self.spec.profile.slug);
+            let voice = &self.links.voice;
+            voice.log(LogLevel::Warn, Some("opening_turn"), text);
+        }
+        if plan.is_empty() {
+            tracing::debug!("agent {} opens on no program", self.spec.id);
+            return ControlFlow::Continue(());
+        }
+        let source = self.opening_source(&programs, &plan).await?;
+        match self.run_opening(&programs, source).await {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => {
+                ControlFlow::Break(LoopEnd::internal(format!(
+                    "the opening program of `{}` failed: {why}",
+                    self.spec.profile.slug
+                )))
+            }
+            Err(Cut::Canceled | Cut::Done) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
+        }
+    }
+
+    /// The program that carries a plan out.
+    async fn opening_source(
+        &mut self,
+        programs: &Programs,
+        plan: &OpeningPlan,
+    ) -> ControlFlow<LoopEnd, Arc<str>> {
+        let tree = match plan.tree {
+            Some(depth) => Some(self.tree(depth).await?),
+            None => None,
+        };
+        let modules: Vec<_> = plan.modules.iter().map(String::as_str).collect();
+        let texts: Vec<_> = tree
+            .iter()
+            .map(|text| (TREE_LABEL, text.as_str()))
+            .collect();
+        let source = programs.arm.bootstrap_program(&Opening {
+            modules: &modules,
+            functions: &plan.functions,
+            texts: &texts,
+        });
+        ControlFlow::Continue(source.into())
+    }
+
+    /// The workspace's directories, as one view may show them.
+    async fn tree(&mut self, depth: usize) -> ControlFlow<LoopEnd, String> {
+        let place = self.place();
+        let laid = self
+            .on_disk(move |halt: &Halt| tools::tree(&place, depth, MAX_TEXT_BYTES, halt))
+            .await;
+        let why = match laid {
+            Ok(Some(Ok(tree))) => {
+                let text = self.shared.mask.apply(&tree.text).into_owned();
+                return ControlFlow::Continue(text);
+            }
+            Ok(Some(Err(_)) | None) if self.stop.has(StopCause::Canceled) => {
+                return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
+            }
+            Ok(Some(Err(failure))) => failure.to_string(),
+            Ok(None) => "reading them was given up".to_owned(),
+            Err(error) => format!("reading them died: {error}"),
+        };
+        ControlFlow::Break(LoopEnd::internal(format!(
+            "the workspace's directories, which the agent is to open on, cannot be shown: {why}"
+        )))
+    }
+
+    async fn run_opening(&mut self, programs: &Programs, source: Arc<str>) -> Result<(), Cut> {
+        let id = self.code.library.issue();
+        let id = id.map_err(|error| Cut::Broken(Broken::Defect(error.to_string())))?;
+        let receipt = id.clone().unwrap_or_else(|| "ok".into());
+        for item in opened::by_program(CALL, &source, receipt, []) {
+            self.window.push(item);
+        }
+        let context = &self.code.preparing;
+        let prepared = self
+            .shared
+            .openings
+            .prepared(programs.arm, &source, context)
+            .await;
+        let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
+        let submission = Submission {
+            call: CallId::from(CALL),
+            id: id.clone(),
+            source: Arc::clone(&source),
+        };
+        self.code.begin_turn();
+        self.code.docs.begin(&mut self.window, true);
+        let counts = Arc::new(Counts::default());
+        let mut account = Account::default();
+        let failed = self
+            .run_prepared(0, &submission, programs, prepared, &counts, &mut account)
+            .await?;
+        let cut_short = self.code.session.cut_short;
+        let shown = !self.code.views.opened.items.is_empty();
+        self.code.begin_turn();
+        let why = match (failed, account.refusals()) {
+            // The run ends before this agent has begun: its first boundary says how.
+            _ if cut_short => None,
+            (Some(failed), _) => Some(failed.text),
+            (None, Some(refused)) => Some(refused),
+            (None, None) if !shown => Some("it showed nothing".to_owned()),
+            (None, None) => None,
+        };
+        if let Some(why) = why {
+            return Err(Cut::Broken(Broken::Defect(why)));
+        }
+        self.keep_opening(id, source);
+        Ok(())
+    }
+
+    /// Keeps a program of gg's own among the agent's, of turn 0.
+    pub(in crate::agent) fn keep_opening(&mut self, id: Option<Arc<str>>, source: Arc<str>) {
+        if let Some(id) = id {
+            self.code.library.keep(KeptProgram {
+                id,
+                turn: 0,
+                source,
+                error: None,
+                opening: true,
+            });
+        }
+    }
+}

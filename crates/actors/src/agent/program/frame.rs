@@ -1,0 +1,106 @@
+//! The frame of a program's calls: what the membrane asks and tells of the agent (04 §11).
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use record::event::{ApiCall, ApiResult, Event};
+use sandbox::services::Frame;
+use tokio::time::Instant;
+use vocab::failure::FailureClass;
+use vocab::ids::CallId;
+use vocab::operations::Operation;
+
+use super::Serving;
+use crate::clock::millis;
+use crate::messages::Room;
+
+/// Calls between two looks at whether the stream keeps up.
+const BETWEEN_ROOM: u64 = 64;
+
+/// Waits for an answer on a thread of its own, which is parked meanwhile.
+fn waited<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+impl Serving {
+    /// The id of the call made last: the submission's, and the call's place in it.
+    fn call_id(&self) -> CallId {
+        let calls = self.setting.counts.calls.load(Ordering::Relaxed);
+        format!("{}.{calls}", self.setting.submission).into()
+    }
+}
+
+impl Frame for Serving {
+    fn opened(&mut self, operation: &'static Operation) {
+        let made = self.setting.counts.calls.fetch_add(1, Ordering::Relaxed);
+        if made % BETWEEN_ROOM == BETWEEN_ROOM - 1 {
+            // No line is lost and none piles up: whoever makes them waits for the stream (R53).
+            // Telemetry gone means its guard has raised the defect that ends the agent.
+            waited(self.setting.voice.telemetry.ask(Room)).ok();
+        }
+        self.opened_at = Instant::now();
+        if self.setting.quiet {
+            return;
+        }
+        let event = Event::ApiCall(ApiCall {
+            call_id: self.call_id(),
+            operation: operation.id,
+        });
+        self.setting.voice.say_in_turn(self.setting.turn, event);
+    }
+
+    fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        if operation.tool.is_some() && failure.is_some() {
+            self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.setting.quiet {
+            return;
+        }
+        let event = Event::ApiResult(ApiResult {
+            call_id: self.call_id(),
+            operation: operation.id,
+            ok: failure.is_none(),
+            failure,
+            duration_ms: millis(self.opened_at.elapsed()),
+        });
+        self.setting.voice.say_in_turn(self.setting.turn, event);
+    }
+
+    fn clock_spent(&self) -> bool {
+        !self.setting.quiet && self.setting.shared.clock.spent()
+    }
+
+    fn pending(&self, operation: &'static Operation) -> Option<String> {
+        let upkeep = &self.held.as_deref()?.upkeep;
+        let refusal = upkeep.refusal(operation.tool?)?;
+        Some(refusal.message)
+    }
+
+    fn documented(&self, operation: &'static Operation) -> bool {
+        let held = self.held.as_deref();
+        held.is_some_and(|held| held.code.docs.documented(self.setting.arm, operation))
+    }
+
+    fn spelling(&self, operation: &'static Operation) -> String {
+        self.setting.arm.spelling(operation)
+    }
+}

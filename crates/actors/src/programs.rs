@@ -1,0 +1,162 @@
+//! What the code agents of a run share: the guests that run their programs, each loaded once, and
+//! what a program sees of the machine (04 §13; R15, R23).
+//!
+//! Always true: whoever needs a guest that is being loaded waits for that one; no program's
+//! environment carries the credential, under whatever name.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use config::Launch;
+use config::profile::Profile;
+use record::event::LogLevel;
+use record::mask::Mask;
+use sandbox::arms::{self, Arm};
+use sandbox::components::{Cache, Guest};
+use sandbox::prepare::PrepareContext;
+use sandbox::surroundings::Surroundings;
+use tokio::sync::OnceCell;
+use vocab::language::ProgramLanguage;
+
+use crate::telemetry::Voice;
+
+/// See the module.
+pub(crate) struct Host {
+    cache: Option<Cache>,
+    environment: Vec<(String, String)>,
+    /// By where the component's bytes lie: two languages may run on one guest.
+    guests: Mutex<HashMap<usize, Arc<Slot>>>,
+    warmed: AtomicBool,
+}
+
+/// A guest, once it is loaded.
+#[derive(Default)]
+struct Slot {
+    guest: OnceCell<Result<Guest, Arc<str>>>,
+    /// Whether somebody was told what loading it took.
+    told: AtomicBool,
+}
+
+/// A guest for one program.
+pub(crate) struct Ready {
+    pub(crate) guest: Guest,
+    /// What loading it took, for the first program that runs on it.
+    pub(crate) took: Option<Duration>,
+}
+
+impl Host {
+    /// Of a run. `folder` is where compiled guests are kept from run to run; one that cannot be
+    /// trusted is left alone, and the operator is told.
+    pub(crate) fn new(
+        launch: &Launch,
+        folder: Option<PathBuf>,
+        mask: &Mask,
+        voice: &Voice,
+    ) -> Self {
+        let any = launch
+            .capability_set
+            .agents
+            .iter()
+            .any(|profile| profile.programs().is_some());
+        let cache = folder.filter(|_| any).and_then(|folder| {
+            Cache::open(folder)
+                .inspect_err(|refusal| {
+                    let text = format!("guests are compiled anew in every run: {refusal}");
+                    voice.log(LogLevel::Warn, Some("guest_cache"), text);
+                })
+                .ok()
+        });
+        let mut environment = Vec::new();
+        if any {
+            environment = Surroundings::inherited(PathBuf::new(), None).environment;
+            // The key under another name is the key all the same.
+            environment.retain(|(_, value)| mask.apply(value) == value.as_str());
+        }
+        Self {
+            cache,
+            environment,
+            guests: Mutex::default(),
+            warmed: AtomicBool::new(false),
+        }
+    }
+
+    /// What a program in a directory sees of the machine.
+    pub(crate) fn surroundings(&self, cwd: &Path) -> Surroundings {
+        Surroundings {
+            cwd: cwd.to_owned(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    fn slot(&self, bytes: &'static [u8]) -> Arc<Slot> {
+        let mut guests = self.guests.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(guests.entry(bytes.as_ptr() as usize).or_default())
+    }
+
+    /// The guest of an arm: loaded now, or by whoever asked first.
+    pub(crate) async fn guest(&self, arm: &'static dyn Arm) -> Result<Ready, String> {
+        let slot = self.load(arm).await?;
+        match slot.guest.get() {
+            Some(Ok(guest)) => Ok(Ready {
+                guest: guest.clone(),
+                took: (!slot.told.swap(true, Ordering::Relaxed)).then_some(guest.took),
+            }),
+            Some(Err(why)) => Err(why.to_string()),
+            None => Err("a guest was not loaded".to_owned()),
+        }
+    }
+
+    async fn load(&self, arm: &'static dyn Arm) -> Result<Arc<Slot>, String> {
+        let bytes = arm.guest().map_err(|missing| missing.to_string())?;
+        let slot = self.slot(bytes);
+        let cache = self.cache.clone();
+        slot.guest
+            .get_or_init(|| async move {
+                let loading = move || Guest::load(bytes, cache.as_ref());
+                match tokio::task::spawn_blocking(loading).await {
+                    Ok(Ok(guest)) => Ok(guest),
+                    Ok(Err(error)) => Err(error.to_string().into()),
+                    Err(error) => Err(format!("loading a guest died: {error}").into()),
+                }
+            })
+            .await;
+        Ok(slot)
+    }
+
+    /// Whether this is the first time that is asked.
+    fn is_cold(&self) -> bool {
+        !self.warmed.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// Loads the guests of a run's languages, and what preparing needs, beside whatever goes on. Once a
+/// run; what fails is met again by whoever needs it.
+pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
+    if !shared.programs.is_cold() {
+        return;
+    }
+    let agents = shared.launch.capability_set.agents.iter();
+    let languages: std::collections::BTreeSet<ProgramLanguage> = agents
+        .filter_map(Profile::programs)
+        .map(|policy| policy.language)
+        .collect();
+    for language in languages {
+        let arm = arms::of(language);
+        let shared = Arc::clone(shared);
+        actix::spawn(async move {
+            if let Err(why) = shared.programs.load(arm).await {
+                tracing::warn!("the guest of {} is not loaded: {why}", arm.id());
+            }
+        });
+        if arm.prepare_compiles() {
+            tokio::task::spawn_blocking(move || {
+                if let Err(why) = arm.warm_prepare(&PrepareContext::default()) {
+                    tracing::warn!("the compiler of {} is not warm: {why}", arm.id());
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The guests this binary carries.
+
+/// A guest that this binary was built without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this gg was built without the guest of `{arm}`; `cargo xtask arms` builds it (it needs \
+     {needs}), then build gg again"
+)]
+pub struct Missing {
+    /// Whose.
+    pub arm: &'static str,
+    /// What builds it, by Debian's names.
+    pub needs: &'static str,
+}
+
+/// The component that runs programs of TypeScript and JavaScript.
+pub fn ecmascript() -> Result<&'static [u8], Missing> {
+    #[cfg(ecmascript_guest)]
+    return Ok(include_bytes!(env!("GG_ECMASCRIPT_GUEST")));
+    #[cfg(not(ecmascript_guest))]
+    Err(Missing {
+        arm: "javascript",
+        needs: "clang-19, lld-19, wasi-libc, libclang-rt-19-dev-wasm32",
+    })
+}
+
+/// The component that runs programs of Python.
+pub fn python() -> Result<&'static [u8], Missing> {
+    #[cfg(python_guest)]
+    return Ok(include_bytes!(env!("GG_PYTHON_GUEST")));
+    #[cfg(not(python_guest))]
+    Err(Missing {
+        arm: "python",
+        needs: "python3, python3-venv",
+    })
+}
+
+/// The declarations a TypeScript program is checked against; built with the guest.
+#[cfg(ecmascript_guest)]
+pub(super) const DECLARATIONS: Option<&str> =
+    Some(include_str!(env!("GG_TYPESCRIPT_DECLARATIONS")));
+/// None without the guest.
+#[cfg(not(ecmascript_guest))]
+pub(super) const DECLARATIONS: Option<&str> = None;

@@ -1,0 +1,242 @@
+//! TypeScript: `tsc` checks the program and emits what the guest runs (05 §10.2, R59).
+//!
+//! A warm compiler judges a program while a fresh one, which has nothing to check, emits it. Only
+//! where the judgement is bad does a fresh one check too: for the words, which are then its own.
+
+mod check;
+mod declared;
+mod module;
+mod program;
+mod toolchain;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use vocab::language::ProgramLanguage;
+use vocab::operations::Operation;
+
+use super::{Arm, Lines, Missing, Opening, Unavailable, ecmascript, guests};
+use crate::contract::CodeModule;
+use crate::diagnostics;
+use crate::locations::SourceMap;
+use crate::prepare::compile::{self, COMPILE_TIME, Finished, Redirected};
+use crate::prepare::shared::Shared;
+use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+
+/// TypeScript.
+pub(super) struct Typescript;
+
+/// gg's declarations, in the shared folder.
+const DECLARATIONS: &str = "gg.d.ts";
+
+/// What a text is emitted against: its types are checked elsewhere, so only the names that the
+/// compiler cannot do without.
+const BARE: &str = "bare.d.ts";
+
+const BARE_TYPES: &str = "interface Array<T> {}
+interface Boolean {}
+interface CallableFunction {}
+interface Function {}
+interface IArguments {}
+interface NewableFunction {}
+interface Number {}
+interface Object {}
+interface RegExp {}
+interface String {}
+";
+
+/// A project of nothing, which keeps the language's own declarations in a warm compiler.
+const ANCHOR: &str = "anchor.json";
+
+/// The compiler and what it is given for every program.
+struct Toolchain {
+    compiler: &'static Path,
+    folder: PathBuf,
+}
+
+impl Toolchain {
+    fn of(shared: &Shared) -> Result<Self, PrepareError> {
+        let failed = |error: &dyn std::fmt::Display| PrepareError::Toolchain(error.to_string());
+        let compiler = toolchain::compiler().map_err(|error| failed(&error))?;
+        guests::ecmascript().map_err(|error| failed(&error))?;
+        let declarations = guests::DECLARATIONS.unwrap_or_default();
+        let anchor = config(&[], &[DECLARATIONS.to_owned()]);
+        let folder = shared.toolchain_dir(&[
+            (DECLARATIONS, declarations),
+            (BARE, BARE_TYPES),
+            (ANCHOR, &anchor),
+        ])?;
+        Ok(Self { compiler, folder })
+    }
+
+    /// The path of a shared file, for a project.
+    fn shared(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn run(&self, arguments: &[&str], at: &Redirected) -> Result<Finished, PrepareError> {
+        let plain = ["--pretty", "false", "--locale", "en"];
+        let arguments: Vec<&str> = arguments.iter().copied().chain(plain).collect();
+        Ok(compile::run(self.compiler, &arguments, at, COMPILE_TIME)?)
+    }
+}
+
+/// A project: what every text of this language is held to, and what is different about this one.
+fn config(options: &[(&str, Value)], files: &[String]) -> String {
+    let mut all = json!({
+        "strict": true,
+        "target": "es2022",
+        "lib": ["es2022"],
+        "module": "esnext",
+        "moduleDetection": "force",
+        "moduleResolution": "bundler",
+        "isolatedModules": true,
+        "newLine": "lf",
+        "noEmit": true,
+        "skipLibCheck": true,
+        "types": [],
+    });
+    for (name, value) in options {
+        all[*name] = value.clone();
+    }
+    json!({ "compilerOptions": all, "files": files }).to_string()
+}
+
+/// What a compiler said, sorted by what to make of it.
+enum Verdict {
+    /// The author's to mend.
+    Refused(String),
+    /// Nothing the author wrote; gg's declarations, or a module's.
+    Elsewhere(String),
+}
+
+/// Judges a refusal by its words, all of them, and bounds what is shown. `None` where it says nothing.
+fn verdict(words: &str, file: &str) -> Option<Verdict> {
+    let opens = |line: &str| !line.is_empty() && !line.starts_with(char::is_whitespace);
+    let told = words
+        .lines()
+        .any(|line| opens(line) && line.contains("error TS"));
+    if !told {
+        return None;
+    }
+    let shown = diagnostics::capped_lines(words, opens, diagnostics::SHOWN);
+    let own = format!("{file}(");
+    Some(if words.lines().any(|line| line.starts_with(&own)) {
+        Verdict::Refused(shown)
+    } else {
+        Verdict::Elsewhere(shown)
+    })
+}
+
+/// A map that the compiler wrote beside a text, and the text without the line that names it.
+fn emitted(folder: &Path, name: &str) -> Result<(String, Arc<SourceMap>), PrepareError> {
+    let read = |path: PathBuf| {
+        std::fs::read_to_string(&path).map_err(|error| {
+            PrepareError::Toolchain(format!("`tsc` left no {}: {error}", path.display()))
+        })
+    };
+    let mut text = read(folder.join(format!("{name}.js")))?;
+    if let Some(at) = text.rfind("//# sourceMappingURL=") {
+        text.truncate(at);
+    }
+    let map = SourceMap::read(&read(folder.join(format!("{name}.js.map")))?);
+    let map = map.map_err(|error| PrepareError::Toolchain(error.to_string()))?;
+    Ok((text, Arc::new(map)))
+}
+
+impl Arm for Typescript {
+    fn language(&self) -> ProgramLanguage {
+        ProgramLanguage::Typescript
+    }
+
+    fn display_name(&self) -> &'static str {
+        "TypeScript"
+    }
+
+    fn checker(&self) -> Option<&'static str> {
+        Some("tsc")
+    }
+
+    fn prepare_program(
+        &self,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        program::prepare(source, modules, context)
+    }
+
+    fn prepare_module(
+        &self,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        module::prepare(source, key, context)
+    }
+
+    fn module_extensions(&self) -> &'static [&'static str] {
+        &["ts", "js"]
+    }
+
+    fn binding_name(&self, authored: &str) -> String {
+        ecmascript::binding_name(authored)
+    }
+
+    fn lib_access(&self, key: &str, export: &str) -> String {
+        ecmascript::lib_access(key, export)
+    }
+
+    fn lib_import(&self, key: &str) -> String {
+        ecmascript::lib_import(key)
+    }
+
+    fn module_import(&self, module: &str) -> String {
+        ecmascript::module_import(module)
+    }
+
+    fn module_path(&self, module: &str) -> String {
+        module.to_owned()
+    }
+
+    fn guest(&self) -> Result<&'static [u8], Missing> {
+        guests::ecmascript()
+    }
+
+    fn spelling(&self, operation: &Operation) -> String {
+        ecmascript::spelling(operation)
+    }
+
+    fn call(&self, operation: &Operation) -> String {
+        ecmascript::call(operation)
+    }
+
+    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
+        ecmascript::file_view_statement(path, lines)
+    }
+
+    fn documentation_program(&self, names: &[String]) -> String {
+        ecmascript::documentation_program(names)
+    }
+
+    fn bootstrap_program(&self, opening: &Opening<'_>) -> String {
+        ecmascript::bootstrap_program(opening)
+    }
+
+    fn warm_prepare(&self, context: &PrepareContext) -> Result<(), PrepareError> {
+        context.preparation(&[], |_, shared| {
+            check::warm(&Toolchain::of(shared)?, shared)
+        })
+    }
+
+    fn availability(&self) -> Result<(), Unavailable> {
+        self.guest()?;
+        toolchain::compiler()?;
+        Ok(())
+    }
+}

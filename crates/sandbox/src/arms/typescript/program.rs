@@ -1,0 +1,128 @@
+//! A program, checked and emitted.
+//!
+//! Always true: what is compiled is what was sent, alone in its file.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::check::{self, Project};
+use super::{BARE, DECLARATIONS, Toolchain, Verdict, config, emitted, module, verdict};
+use crate::contract::CodeModule;
+use crate::locations::Locations;
+use crate::prepare::workspace::Workspace;
+use crate::prepare::{Band, PrepareContext, PrepareError, Prepared, unusable};
+
+/// What its author knows it as.
+const WRITTEN: &str = "program.ts";
+
+/// What the guest knows it as.
+const RUNS: &str = "program.js";
+
+/// The project it is checked as.
+const CHECK: &str = "check.json";
+
+/// The project it is emitted as.
+const EMIT: &str = "emit.json";
+
+pub(super) fn prepare(
+    source: &str,
+    modules: &[CodeModule],
+    context: &PrepareContext,
+) -> Result<Prepared, PrepareError> {
+    context.preparation(&[], |workspace, shared| {
+        let toolchain = Toolchain::of(shared)?;
+        let mut locations = Locations::default();
+        let mut loaded = Vec::new();
+        for module in modules {
+            let (source, map) = module::built(module, &toolchain, workspace)?;
+            locations.add(
+                &module::runs_as(&module.key),
+                &module::runs_as(&module.key),
+                map,
+            );
+            loaded.push(CodeModule {
+                key: module.key.clone(),
+                source,
+            });
+        }
+        let project = lay_down(source, modules, &toolchain, workspace).map_err(unusable)?;
+        let (passes, emission) = std::thread::scope(|scope| {
+            let emission = scope.spawn(|| toolchain.run(&["-p", EMIT], &workspace.redirected()));
+            let passes = check::passes(&toolchain, shared, &project);
+            (passes, emission.join())
+        });
+        let emission = match emission {
+            Ok(emission) => emission?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        if !passes? {
+            refusal(&toolchain, workspace)?;
+        }
+        if !emission.success {
+            let told = format!("{}: {}", emission.account, emission.stdout.trim());
+            return Err(PrepareError::Toolchain(told));
+        }
+        let (source, map) = emitted(&workspace.output(), "program")?;
+        locations.add(RUNS, WRITTEN, map);
+        Ok(Prepared {
+            source,
+            modules: loaded,
+            locations,
+        })
+    })
+}
+
+/// Writes the program and its projects.
+fn lay_down(
+    source: &str,
+    modules: &[CodeModule],
+    toolchain: &Toolchain,
+    workspace: &Workspace,
+) -> std::io::Result<Project> {
+    let declared = modules.iter().map(|module| workspace.module(&module.key));
+    let declared: Vec<PathBuf> = declared
+        .map(|folder| folder.join(module::DECLARED))
+        .collect();
+    let program = workspace.write(WRITTEN, source)?;
+    let mut files = vec![WRITTEN.to_owned(), toolchain.shared(DECLARATIONS)];
+    files.extend(declared.iter().map(|path| path.display().to_string()));
+    let checked = workspace.write(CHECK, &config(&[], &files))?;
+    let emits = [
+        ("noEmit", json!(false)),
+        ("noCheck", json!(true)),
+        ("noLib", json!(true)),
+        ("lib", json!(null)),
+        ("noResolve", json!(true)),
+        ("sourceMap", json!(true)),
+        ("outDir", json!(workspace.output())),
+    ];
+    let files = [WRITTEN.to_owned(), toolchain.shared(BARE)];
+    workspace.write(EMIT, &config(&emits, &files))?;
+    let mut changed = vec![program.clone(), checked.clone()];
+    changed.extend(declared);
+    Ok(Project {
+        config: checked,
+        program,
+        changed,
+    })
+}
+
+/// The compiler's own words on a program that does not check; nothing where it does after all.
+fn refusal(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareError> {
+    let finished = toolchain.run(&["-p", CHECK], &workspace.redirected())?;
+    if finished.success {
+        return Ok(());
+    }
+    Err(match verdict(&finished.stdout, WRITTEN) {
+        Some(Verdict::Refused(diagnostics)) => PrepareError::Rejected {
+            band: Band::Compile,
+            diagnostics,
+        },
+        Some(Verdict::Elsewhere(message)) => PrepareError::Lowering {
+            binding: "gg".to_owned(),
+            message,
+        },
+        None => PrepareError::Toolchain(finished.account),
+    })
+}

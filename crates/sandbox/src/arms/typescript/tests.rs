@@ -1,0 +1,210 @@
+//! Programs and modules in TypeScript, through the real compiler.
+
+use super::*;
+use crate::arms::of;
+use crate::prepare::Band;
+
+fn arm() -> &'static dyn Arm {
+    of(ProgramLanguage::Typescript)
+}
+
+fn prepared(source: &str) -> Result<Prepared, PrepareError> {
+    arm().prepare_program(source, &[], &PrepareContext::default())
+}
+
+fn refused(source: &str) -> String {
+    match prepared(source) {
+        Err(PrepareError::Rejected {
+            band: Band::Compile,
+            diagnostics,
+        }) => diagnostics,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_program_is_checked_against_ggs_own_declarations() {
+    let fine = prepared(
+        "import { files, views, docs, type ApiError, core } from \"gg\";
+import { IssueStatus } from \"gg:board\";
+enum Color { Red, Green }
+interface Row { path: string; lines: number }
+const rows: Row[] = files.listDir().map((entry) => ({ path: entry.name, lines: 1 }));
+for (const row of rows) views.openText(row.path, `${row.lines} ${Color.Red}`);
+docs.search({ query: \"x\", kind: docs.DocKind.Type });
+const read = files.readFile(\"a\", { offset: 1 });
+if (read.kind === \"text\") console.log(read.contents, IssueStatus.Open);
+await Promise.resolve();
+try { files.editFile(\"a\", \"b\", \"c\"); } catch (error) {
+  if (error instanceof core.ApiError) console.log((error as ApiError).code);
+}
+",
+    )
+    .unwrap();
+    assert!(!fine.source.contains("interface"), "{}", fine.source);
+    assert!(!fine.source.contains("sourceMappingURL"), "{}", fine.source);
+    assert!(fine.source.contains("import { files"), "{}", fine.source);
+}
+
+#[test]
+fn what_does_not_check_is_told_in_the_compilers_words_at_its_place() {
+    let check = |source: &str, expected: &str| {
+        assert_eq!(refused(source), expected, "{source}");
+    };
+    check(
+        "const a: number = \"x\";",
+        "program.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.",
+    );
+    check(
+        "import { files } from \"gg\";\nfiles.readFil(\"a\");",
+        "program.ts(2,7): error TS2551: Property 'readFil' does not exist on type 'typeof \
+         import(\"gg:files\")'. Did you mean 'readFile'?",
+    );
+    check(
+        "files.readFile(\"a\");",
+        "program.ts(1,1): error TS2304: Cannot find name 'files'.",
+    );
+    check(
+        "let = ;",
+        "program.ts(1,7): error TS1109: Expression expected.",
+    );
+    for (source, part) in [
+        ("setTimeout(() => {}, 1);", "'setTimeout'"),
+        ("fetch(\"x\");", "'fetch'"),
+        ("document.title;", "'document'"),
+        ("process.exit(1);", "'process'"),
+        ("exit(1);", "'exit'"),
+        ("import fs from \"fs\";", "'fs'"),
+        ("import \"sdk:wire\";", "'sdk:wire'"),
+        ("import * as x from \"lib:nothing\";", "'lib:nothing'"),
+        (
+            "function f(x) { return x; }",
+            "implicitly has an 'any' type",
+        ),
+        ("[1].toSorted();", "toSorted"),
+    ] {
+        let told = refused(source);
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn the_rest_of_many_diagnostics_is_counted() {
+    let lines: Vec<_> = (0..11)
+        .map(|n| format!("const a{n}: number = \"\";\n"))
+        .collect();
+    let source = lines.concat();
+    let told = refused(&source);
+    assert_eq!(told.lines().count(), 9);
+    assert!(told.ends_with("\n… 3 more diagnostics"), "{told}");
+}
+
+#[test]
+fn one_context_serves_program_after_program() {
+    let context = PrepareContext::default();
+    let arm = arm();
+    for round in 0..3 {
+        let fine = format!("const a: number = {round};\nconsole.log(a);");
+        let prepared = arm.prepare_program(&fine, &[], &context).unwrap();
+        assert!(prepared.source.contains(&format!("const a = {round};")));
+        let broken = format!("const a: string = {round};");
+        assert!(arm.prepare_program(&broken, &[], &context).is_err());
+    }
+}
+
+#[test]
+fn a_module_is_built_once_and_typed_for_every_program() {
+    let context = PrepareContext::default();
+    let arm = arm();
+    let source = "import { files } from \"gg\";
+/** Doubles. */
+export function twice(x: number): number { return 2 * x; }
+export type Row = { cells: string[] };
+export const rows = (path: string): Row[] => [{ cells: [files.readTextFile(path)] }];";
+    let module = arm.prepare_module(source, "csvTools", &context).unwrap();
+    let names: Vec<_> = module.exports.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["twice", "Row", "rows"]);
+    assert_eq!(module.exports[0].comment, "Doubles.");
+    assert_eq!(
+        module.exports[0].declaration,
+        "function twice(x: number): number"
+    );
+    assert_eq!(module.exports[2].returns, ["Row"]);
+    let modules = [module.module];
+    let program = |body: &str| {
+        let source = format!("import * as csvTools from \"lib:csvTools\";\n{body}");
+        arm.prepare_program(&source, &modules, &context)
+    };
+    let prepared = program("const n: number = csvTools.twice(2); console.log(n);").unwrap();
+    assert!(prepared.modules[0].source.contains("return 2 * x"));
+    let told = program("csvTools.twice(\"2\");").unwrap_err().to_string();
+    assert!(told.starts_with("program.ts(2,16): error TS2345"), "{told}");
+    assert_eq!(context.module_builds(), 1);
+    arm.prepare_module(source, "csvTools", &context).unwrap();
+    assert_eq!(context.module_builds(), 1);
+}
+
+#[test]
+fn a_module_that_does_not_check_is_its_authors_to_mend() {
+    let context = PrepareContext::default();
+    let told = arm().prepare_module("\nexport const a: number = \"\";", "k", &context);
+    let PrepareError::Rejected { band, diagnostics } = told.unwrap_err() else {
+        panic!("it is refused");
+    };
+    assert_eq!(band, Band::Compile);
+    assert!(
+        diagnostics.starts_with("k.ts(2,14): error TS2322"),
+        "{diagnostics}"
+    );
+}
+
+#[test]
+fn a_module_that_has_to_be_built_again_and_is_refused_is_no_fault_of_the_program() {
+    let modules = [CodeModule {
+        key: "k".to_owned(),
+        source: "export const a: number = \"\";".to_owned(),
+    }];
+    let told = arm().prepare_program("", &modules, &PrepareContext::default());
+    let PrepareError::Lowering { binding, message } = told.unwrap_err() else {
+        panic!("it is gg's");
+    };
+    assert_eq!(binding, "k");
+    assert!(message.contains("TS2322"), "{message}");
+}
+
+#[test]
+fn places_of_a_runtime_lead_back_to_the_program() {
+    let prepared = prepared(
+        "interface A { a: number }\n\nenum E { A }\nconst f = (x: A): never => {\n  throw new \
+         Error(String(x.a + E.A));\n};\nf({ a: 1 });",
+    )
+    .unwrap();
+    let line = prepared
+        .source
+        .lines()
+        .position(|line| line.contains("throw new Error"));
+    let text = format!("Error: 1\n    at f (program.js:{}:11)", line.unwrap() + 1);
+    assert_eq!(
+        prepared.locations.original(&text),
+        "Error: 1\n    at f (program.ts:5:9)"
+    );
+}
+
+#[test]
+fn a_warm_compiler_that_was_ended_is_replaced() {
+    let context = PrepareContext::default();
+    arm().warm_prepare(&context).unwrap();
+    context
+        .preparation(&[], |_, shared| {
+            let toolchain = Toolchain::of(shared)?;
+            let pool = shared.pool(toolchain.compiler);
+            let mut lent = pool.checkout(|| unreachable!("one is warm"))?;
+            lent.daemon().child().kill().unwrap();
+            lent.daemon().child().wait().unwrap();
+            lent.give_back();
+            Ok(())
+        })
+        .unwrap();
+    let source = "console.log(1);";
+    assert!(arm().prepare_program(source, &[], &context).is_ok());
+}

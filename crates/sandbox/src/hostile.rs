@@ -1,0 +1,462 @@
+//! Programs that mean harm, or go wrong as if they did, on every arm (field cases F105 to F111).
+//!
+//! Each ends as the specification says, what it took is given back, and the next program runs as if
+//! nothing had been. A clock is not measured here: that a program ends at all, long before the test
+//! would, is what is proven.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::Duration;
+
+use vocab::failure::FailureClass;
+use vocab::language::ProgramLanguage;
+use vocab::operations::EndingRole;
+use vocab::outcome::ErrorType;
+
+use crate::fakes::{Fake, nothing};
+use crate::outcome::{Clock, Fault};
+use crate::program::{Execution, GRACE, Program, abandoned};
+use crate::trial::{ended, failure, printed, program};
+
+const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
+const PYTHON: ProgramLanguage = ProgramLanguage::Python;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn bounded(language: ProgramLanguage, source: &str, budget: Duration, mebibytes: u64) -> Execution {
+    ended(
+        Program {
+            budget,
+            max_memory_bytes: mebibytes << 20,
+            ..program(language, source)
+        },
+        Fake::default(),
+    )
+}
+
+/// The language still runs programs.
+fn goes_on(language: ProgramLanguage) {
+    let source = match language {
+        ProgramLanguage::Typescript | ProgramLanguage::Javascript => "console.log(1 + 1);",
+        ProgramLanguage::Python => "print(1 + 1)",
+    };
+    let execution = ended(program(language, source), Fake::default());
+    assert_eq!(execution.fault, None, "{}", language.as_str());
+    assert_eq!(printed(&execution), ["2"]);
+}
+
+// --- F105
+
+#[test]
+fn a_program_that_goes_on_for_ever_is_stopped_in_any_language() {
+    for (language, source) in [
+        (JAVASCRIPT, "for (;;) {}"),
+        (
+            JAVASCRIPT,
+            "function f() { while (true) g(); } function g() {} f();",
+        ),
+        (JAVASCRIPT, "/^(a+)+$/.test(\"a\".repeat(40) + \"b\");"),
+        (
+            JAVASCRIPT,
+            "let flip = 0; for (;;) [3, 1, 2, 5, 4].sort(() => (flip = 1 - flip) - 0.5);",
+        ),
+        (
+            JAVASCRIPT,
+            "let n = 3n; for (;;) n = n * n % (2n ** 4000n);",
+        ),
+        (JAVASCRIPT, "for (;;) { try { for (;;) {} } catch {} }"),
+        (PYTHON, "while True: pass"),
+        (PYTHON, "def g(): pass\ndef f():\n    while True: g()\nf()"),
+        (PYTHON, "import re\nre.match(r'^(a+)+$', 'a' * 40 + 'b')"),
+        (
+            PYTHON,
+            "import functools, itertools\nflip = itertools.cycle([-1, 1])\nwhile True:\n    \
+             sorted([3, 1, 2, 5, 4], key=functools.cmp_to_key(lambda a, b: next(flip)))",
+        ),
+        (PYTHON, "n = 3\nwhile True: n = n * n % 2 ** 4000"),
+        (PYTHON, "x = 9 ** 9 ** 7\nprint(x % 10 ** 10 ** 6)"),
+        (
+            PYTHON,
+            "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+        ),
+        (PYTHON, "import itertools\nsum(itertools.repeat(1))"),
+        (
+            PYTHON,
+            "class A:\n    def __del__(self):\n        while True: pass\nA()",
+        ),
+    ] {
+        let execution = bounded(language, source, SECOND, 64);
+        let (error, text) = failure(&execution);
+        assert_eq!(error, ErrorType::SandboxTimeout, "{source}\n{text}");
+    }
+    goes_on(JAVASCRIPT);
+    goes_on(PYTHON);
+}
+
+#[test]
+fn a_recursion_without_end_is_an_exception_in_any_language() {
+    for (language, source) in [
+        (JAVASCRIPT, "const deep = (n) => deep(n + 1) + 1; deep(0);"),
+        (JAVASCRIPT, "const deep = (n) => [n].map(deep); deep(0);"),
+        (PYTHON, "def deep(n): return deep(n + 1) + 1\ndeep(0)"),
+        (PYTHON, "deep = lambda n: list(map(deep, [n]))\ndeep(0)"),
+        (PYTHON, "deep = lambda n: max([2, 1], key=deep)\ndeep(0)"),
+        (PYTHON, "deep = lambda n: sorted([2, 1], key=deep)\ndeep(0)"),
+        (
+            PYTHON,
+            "import re\ndeep = lambda m: re.sub('a', deep, 'a')\ndeep(0)",
+        ),
+        (
+            PYTHON,
+            "deep = lambda n: eval('deep(n)', {'deep': deep, 'n': n})\ndeep(0)",
+        ),
+        (
+            PYTHON,
+            "class A:\n    def __getattr__(self, name): return getattr(self, name + 'x')\nA().y",
+        ),
+        (
+            PYTHON,
+            "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+        ),
+        (
+            PYTHON,
+            "class A:\n    def __eq__(self, other): return self == other\nA() == A()",
+        ),
+        (
+            PYTHON,
+            "class M(type):\n    def __call__(cls): return cls()\nclass A(metaclass=M): pass\nA()",
+        ),
+        (PYTHON, "import re\nre.compile('(' * 50_000 + ')' * 50_000)"),
+    ] {
+        let execution = bounded(language, source, 20 * SECOND, 128);
+        let (error, text) = failure(&execution);
+        assert_eq!(error, ErrorType::ProgramThrow, "{source}\n{text}");
+    }
+    goes_on(PYTHON);
+}
+
+#[test]
+fn a_value_nested_past_every_stack_kills_the_guest_and_nothing_else() {
+    for (language, source) in [
+        (JAVASCRIPT, "JSON.parse(\"[\".repeat(100000));"),
+        (PYTHON, "x, y = [], []\nx.append(x)\ny.append(y)\nx == y"),
+        (PYTHON, "x = []\nfor _ in range(100_000): x = [x]\nrepr(x)"),
+        (PYTHON, "import json\njson.loads('[' * 100_000)"),
+    ] {
+        let execution = bounded(language, source, 20 * SECOND, 128);
+        let (error, text) = failure(&execution);
+        assert_eq!(error, ErrorType::SandboxTrap, "{source}\n{text}");
+        assert!(text.contains("call stack exhausted"), "{text}");
+        goes_on(language);
+    }
+}
+
+#[test]
+fn a_call_that_takes_ten_times_as_long_trips_no_clock() {
+    for (language, source) in [
+        (
+            JAVASCRIPT,
+            "import { shell } from \"gg\"; shell.shell(\"true\");",
+        ),
+        (PYTHON, "import gg\ngg.shell.shell('true')"),
+    ] {
+        let execution = ended(
+            Program {
+                budget: SECOND / 5,
+                ..program(language, source)
+            },
+            Fake {
+                takes: 2 * SECOND,
+                ..Fake::default()
+            },
+        );
+        assert_eq!(execution.fault, None, "{}", language.as_str());
+    }
+}
+
+// --- F106
+
+#[test]
+fn a_program_that_waits_for_nothing_of_ggs_is_ended_by_the_outer_clock() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let check = |source: &str| {
+        let execution = bounded(PYTHON, source, SECOND, 64);
+        assert_eq!(
+            execution.fault,
+            Some(Fault::Timeout {
+                budget: SECOND,
+                clock: Clock::Outer
+            }),
+            "{source}\n{}",
+            execution.stderr
+        );
+        assert!(execution.guest_time >= GRACE, "{source}");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| check("import time\ntime.sleep(100_000)"));
+        scope.spawn(|| {
+            check(&format!(
+                "import socket, select\ns = socket.create_connection(('127.0.0.1', {port}))\n\
+                 select.select([s], [], [])"
+            ));
+        });
+        scope.spawn(|| {
+            check(&format!(
+                "import socket\nsocket.create_connection(('127.0.0.1', {port})).recv(1)"
+            ));
+        });
+    });
+    goes_on(PYTHON);
+}
+
+#[test]
+fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("fifo");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, mode).unwrap();
+    let execution = bounded(
+        PYTHON,
+        &format!("print(open({:?}).read())", fifo.to_str().unwrap()),
+        SECOND,
+        64,
+    );
+    assert!(
+        matches!(execution.fault, Some(Fault::Timeout { .. })),
+        "{:?}",
+        execution.fault
+    );
+    goes_on(PYTHON);
+    let_go(&fifo);
+}
+
+/// Opens a FIFO for writing, which ends every read of it, and waits for the threads that read.
+fn let_go(fifo: &Path) {
+    drop(std::fs::OpenOptions::new().write(true).open(fifo).unwrap());
+    while abandoned() > 0 {
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+// --- F107
+
+#[test]
+fn a_program_that_eats_memory_in_pieces_or_at_once_is_stopped_in_any_language() {
+    for (language, source) in [
+        (
+            JAVASCRIPT,
+            "const kept = []; for (;;) kept.push(new Array(1000).fill(kept.length));",
+        ),
+        (
+            JAVASCRIPT,
+            "const kept = []; for (;;) kept.push(new Uint8Array(1 << 20).fill(1));",
+        ),
+        (
+            JAVASCRIPT,
+            "const kept = {}; for (let n = 0;; n++) kept[`key${n}`] = n;",
+        ),
+        (
+            PYTHON,
+            "kept = []\nwhile True: kept.append(bytearray(1 << 18))",
+        ),
+        (PYTHON, "kept = []\nwhile True: kept.append([0] * 1000)"),
+        (PYTHON, "kept = {}\nfor n in range(10**9): kept[str(n)] = n"),
+        (PYTHON, "bytearray(1 << 30)"),
+        (PYTHON, "'x' * (1 << 30)"),
+        (PYTHON, "s = 'x'\nwhile True: s += s"),
+    ] {
+        let execution = bounded(language, source, 60 * SECOND, 32);
+        let (error, text) = failure(&execution);
+        assert_eq!(error, ErrorType::SandboxOutOfMemory, "{source}\n{text}");
+        goes_on(language);
+    }
+}
+
+#[test]
+fn a_program_that_lives_with_less_than_it_asked_for_goes_on() {
+    let source = "kept = []
+try:
+    while True: kept.append(bytearray(1 << 18))
+except MemoryError:
+    kept = None
+print('went on')";
+    let execution = bounded(PYTHON, source, 20 * SECOND, 32);
+    assert_eq!(execution.fault, None);
+    assert_eq!(printed(&execution), ["went on"]);
+}
+
+// --- F109
+
+#[test]
+fn an_argument_that_is_too_large_fails_before_it_is_copied() {
+    let source = "import gg
+from gg import views, files, memories, session
+def told(call, *given):
+    try: call(*given)
+    except gg.ApiError as error: print(error.code, error.operation)
+told(views.open_text, 'x', 'y' * 1_500_000_000)
+told(files.write_file, 'x', 'ü' * 20_000_000)
+told(files.write_file, 'x', '\\ud800' * 20_000_000)
+told(memories.search_memories, ['ab'] * 10_000_000)
+told(session.request_changes, ['y' * 1_000_000] * 40)
+told(views.open_text, 'x', 'y' * 33_000_000)";
+    let fake = Fake::default();
+    let execution = ended(
+        Program {
+            max_memory_bytes: 2 << 30,
+            // Making such texts takes its time; passing them on must not.
+            budget: 120 * SECOND,
+            ..program(PYTHON, source)
+        },
+        fake.clone(),
+    );
+    assert_eq!(execution.fault, None);
+    assert_eq!(
+        printed(&execution),
+        [
+            "limit-exceeded open_text",
+            "limit-exceeded write_file",
+            "limit-exceeded write_file",
+            "limit-exceeded search_memories",
+            "limit-exceeded request_changes",
+        ]
+    );
+    let lines = fake.lines();
+    assert_eq!(lines.len(), 3, "the last text fits, and is the only call");
+}
+
+#[test]
+fn what_is_printed_is_bounded_line_by_line_and_in_all() {
+    let source = "print('x' * 50_000_000)\nfor n in range(5000): print(n)\nprint('end')";
+    let execution = bounded(PYTHON, source, 20 * SECOND, 256);
+    assert_eq!(execution.fault, None, "{}", execution.stderr);
+    assert_eq!(printed(&execution).last(), Some(&"end"));
+    let kept: usize = printed(&execution).iter().map(|line| line.len()).sum();
+    assert!(kept <= 64 * 1024, "{kept}");
+}
+
+// --- F111
+
+#[test]
+fn calls_that_landed_before_a_program_was_stopped_are_counted() {
+    for (language, source) in [
+        (
+            JAVASCRIPT,
+            "import { files } from \"gg\"; files.writeFile(\"a\", \"b\"); for (;;) {}",
+        ),
+        (
+            PYTHON,
+            "import gg\ngg.files.write_file('a', 'b')\nwhile True: pass",
+        ),
+    ] {
+        let execution = bounded(language, source, SECOND, 64);
+        assert_eq!(failure(&execution).0, ErrorType::SandboxTimeout);
+        assert_eq!((execution.calls.made, execution.calls.dispatched), (1, 1));
+    }
+    for (language, source) in [(JAVASCRIPT, "for (;;) {}"), (PYTHON, "while True: pass")] {
+        let execution = bounded(language, source, SECOND, 64);
+        assert_eq!(execution.calls.made, 0, "{source}");
+    }
+}
+
+// --- The gate of runtime failures (05 §3)
+
+/// A cell of the table: the error of the turn, and what the report names.
+type Cell = (&'static str, ErrorType, &'static [&'static str]);
+
+/// Five shapes, in the table's order: an uncaught failed call, a native fault, a failure value, a
+/// stack overflow, an explicit exit; then an uncaught refusal.
+fn shapes(language: ProgramLanguage) -> [Cell; 6] {
+    use ErrorType as E;
+    match language {
+        ProgramLanguage::Typescript | ProgramLanguage::Javascript => [
+            (
+                "import { files } from \"gg\";\nfiles.readFile(\"a\");",
+                E::ProgramApiError,
+                &["ApiError", "not-found", "program.js:2"],
+            ),
+            (
+                "const a = 1;\nnull.x;",
+                E::ProgramThrow,
+                &["TypeError", "program.js:2"],
+            ),
+            ("throw { a: 1 };", E::ProgramThrow, &["Uncaught { a: 1 }"]),
+            (
+                "function deep(n) { return deep(n + 1) + 1; }\ndeep(0);",
+                E::ProgramThrow,
+                &[
+                    "RangeError: Maximum call stack size exceeded",
+                    "program.js:1",
+                ],
+            ),
+            (
+                "\nexit(1);",
+                E::ProgramUnknownName,
+                &["exit is not defined", "program.js:2"],
+            ),
+            (
+                "import { board } from \"gg\";\nboard.readIssue(\"a\");",
+                E::ProgramUnknownName,
+                &["`gg.board.read_issue` is not available.", "program.js:2"],
+            ),
+        ],
+        ProgramLanguage::Python => [
+            (
+                "import gg\ngg.files.read_file('a')",
+                E::ProgramApiError,
+                &["ApiError", "not-found", "\"program.py\", line 2"],
+            ),
+            (
+                "a = 1\n1 // 0",
+                E::ProgramThrow,
+                &["ZeroDivisionError", "\"program.py\", line 2"],
+            ),
+            (
+                "class Mine(Exception): pass\nraise Mine('a', 1)",
+                E::ProgramThrow,
+                &["Mine: ('a', 1)", "\"program.py\", line 2"],
+            ),
+            (
+                "def deep(n): return deep(n + 1) + 1\ndeep(0)",
+                E::ProgramThrow,
+                &["RecursionError", "\"program.py\", line 1, in deep"],
+            ),
+            ("import sys\nsys.exit(1)", E::SandboxTrap, &["Exit"]),
+            (
+                "import gg\ngg.board.read_issue('a')",
+                E::ProgramUnknownName,
+                &[
+                    "`gg.board.read_issue` is not available.",
+                    "\"program.py\", line 2",
+                ],
+            ),
+        ],
+    }
+}
+
+#[test]
+fn each_shape_of_failure_is_its_own_error_and_names_its_place() {
+    for language in [JAVASCRIPT, PYTHON] {
+        for (index, (source, expected, parts)) in shapes(language).into_iter().enumerate() {
+            let refused = index == 5;
+            let mut program = program(language, source);
+            if refused {
+                program.offer = nothing(EndingRole::Standard);
+            }
+            let execution = ended(
+                program,
+                Fake {
+                    fails: Some(("files.read_file", FailureClass::NotFound)),
+                    ..Fake::default()
+                },
+            );
+            let (error, text) = failure(&execution);
+            assert_eq!(error, expected, "{source}\n{text}");
+            for part in parts {
+                assert!(text.contains(part), "{part} of {source} is not in\n{text}");
+            }
+            assert_eq!(execution.calls.refused.items.len(), usize::from(refused));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! From what a model or an author wrote to what a guest runs (05 §8).
+//!
+//! Always true: what was prepared is a function of its sources alone; what a language refused is told
+//! apart from what gg could not do, which is a defect and nothing a model reads.
+
+pub(crate) mod compile;
+pub(crate) mod daemon;
+pub(crate) mod shared;
+pub(crate) mod workspace;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use vocab::outcome::ErrorType;
+
+use crate::contract::CodeModule;
+use crate::locations::Locations;
+use compile::CompilerError;
+use daemon::DaemonError;
+use shared::Shared;
+use workspace::Workspace;
+
+/// A program as its guest runs it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prepared {
+    /// Its text for the guest.
+    pub source: String,
+    /// The modules it may import, as the guest runs them.
+    pub modules: Vec<CodeModule>,
+    /// From places in what runs to places in what was written.
+    pub locations: Locations,
+}
+
+impl Prepared {
+    /// A program and modules that run as they were written.
+    pub fn verbatim(source: &str, modules: &[CodeModule]) -> Self {
+        Self {
+            source: source.to_owned(),
+            modules: modules.to_vec(),
+            locations: Locations::default(),
+        }
+    }
+}
+
+/// The code half of a skill or a memory, ready to be imported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    /// The name it is imported by, and its text as its author wrote it: what
+    /// [`Arm::prepare_program`](crate::arms::Arm::prepare_program) is given.
+    pub module: CodeModule,
+    /// What it exports.
+    pub exports: Vec<Export>,
+}
+
+impl Module {
+    /// A module that runs as it was written, and of which nothing more is known.
+    pub fn verbatim(source: &str, key: &str) -> Self {
+        Self {
+            module: CodeModule {
+                key: key.to_owned(),
+                source: source.to_owned(),
+            },
+            exports: Vec::new(),
+        }
+    }
+}
+
+/// One export of a code module, as its documentation shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Export {
+    /// Its name.
+    pub name: String,
+    /// Whether it is called.
+    pub function: bool,
+    /// How its author declared it, without its body.
+    pub declaration: String,
+    /// What its author wrote above it, without the marks of a comment.
+    pub comment: String,
+    /// Names of the module's own types where it returns a value.
+    pub returns: Vec<String>,
+    /// The same where it takes arguments.
+    pub parameters: Vec<String>,
+}
+
+/// Which stage of a language refused a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Band {
+    /// It does not parse.
+    Syntax,
+    /// It does not check.
+    Compile,
+    /// It is well-formed, and of a shape that cannot be run here.
+    Unsupported,
+}
+
+impl Band {
+    /// The error type of the turn.
+    pub fn error_type(self) -> ErrorType {
+        match self {
+            Self::Syntax => ErrorType::TranspileSyntax,
+            Self::Compile => ErrorType::TranspileCompile,
+            Self::Unsupported => ErrorType::TranspileUnsupported,
+        }
+    }
+}
+
+/// Why a source was not prepared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrepareError {
+    /// The language refused it; its author reads why.
+    #[error("{diagnostics}")]
+    Rejected {
+        /// At which stage.
+        band: Band,
+        /// The compiler's words, bounded.
+        diagnostics: String,
+    },
+    /// A tool crashed, hung or is missing; nothing a model could mend.
+    #[error("the toolchain failed: {0}")]
+    Toolchain(String),
+    /// The program was accepted, and something it stands on was not.
+    #[error("`{binding}` could not be prepared again: {message}")]
+    Lowering {
+        /// Which code module.
+        binding: String,
+        /// Why, bounded.
+        message: String,
+    },
+}
+
+/// What preparations of one agent share: its tree, made when it is first needed and removed when the
+/// last clone is dropped. Clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct PrepareContext(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    workspace: Option<Workspace>,
+    shared: Option<Arc<Shared>>,
+}
+
+impl PrepareContext {
+    /// Gives a preparation the agent's tree, reset but for what the arm keeps, and what all agents
+    /// share. One preparation at a time: another of the same agent waits.
+    pub(crate) fn preparation<T>(
+        &self,
+        kept: &[&str],
+        prepare: impl FnOnce(&mut Workspace, &Shared) -> Result<T, PrepareError>,
+    ) -> Result<T, PrepareError> {
+        // A preparation that panicked left files, which the reset removes.
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Held { workspace, shared } = &mut *held;
+        let shared = match shared {
+            Some(shared) => shared,
+            None => shared.insert(Shared::current()?),
+        };
+        let workspace = match workspace {
+            Some(workspace) => workspace,
+            None => workspace.insert(Workspace::create().map_err(unusable)?),
+        };
+        workspace.reset(kept).map_err(unusable)?;
+        prepare(workspace, shared)
+    }
+
+    /// How often a module was built for this agent.
+    pub fn module_builds(&self) -> usize {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.workspace.as_ref().map_or(0, Workspace::module_builds)
+    }
+}
+
+/// A tree that could not be used.
+pub(crate) fn unusable(error: std::io::Error) -> PrepareError {
+    PrepareError::Toolchain(format!("the compile workspace could not be used: {error}"))
+}
+
+impl From<CompilerError> for PrepareError {
+    fn from(error: CompilerError) -> Self {
+        Self::Toolchain(error.to_string())
+    }
+}
+
+impl From<DaemonError> for PrepareError {
+    fn from(error: DaemonError) -> Self {
+        Self::Toolchain(error.to_string())
+    }
+}

@@ -1,0 +1,153 @@
+//! What all agents of a process share to prepare programs: large inputs of compilers, and compilers
+//! that are kept warm (05 §8).
+//!
+//! It lives as long as any agent's context does: with the last of them the folder goes and the warm
+//! processes end.
+//!
+//! Always true: a file in the shared folder is whole and never changes; its folder's name tells what
+//! it holds.
+
+use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::compile::Redirected;
+use super::daemon::CompilerPool;
+use super::{PrepareError, unusable};
+
+/// The most compilers that are kept warm.
+const MAX_WARM: usize = 8;
+
+/// What is shared.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    root: TempDir,
+    pools: Mutex<BTreeMap<PathBuf, Arc<CompilerPool>>>,
+}
+
+impl Shared {
+    /// The one that is in use, or a new one.
+    pub(super) fn current() -> Result<Arc<Self>, PrepareError> {
+        static CURRENT: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+        let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = current.upgrade() {
+            return Ok(shared);
+        }
+        let shared = Arc::new(Self::create().map_err(unusable)?);
+        *current = Arc::downgrade(&shared);
+        Ok(shared)
+    }
+
+    fn create() -> io::Result<Self> {
+        let root = tempfile::Builder::new()
+            .prefix(&format!("gg-toolchains-{}-", std::process::id()))
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()?;
+        for folder in ["home", "tmp"] {
+            std::fs::create_dir(root.path().join(folder))?;
+        }
+        Ok(Self {
+            root,
+            pools: Mutex::default(),
+        })
+    }
+
+    /// A folder that holds these files, each under its name; the same folder for the same files.
+    pub(crate) fn toolchain_dir(&self, files: &[(&str, &str)]) -> Result<PathBuf, PrepareError> {
+        let mut digest = Sha256::new();
+        for (name, contents) in files {
+            for part in [name.as_bytes(), contents.as_bytes()] {
+                digest.update((part.len() as u64).to_le_bytes());
+                digest.update(part);
+            }
+        }
+        let mut key = String::new();
+        for byte in digest.finalize().iter().take(8) {
+            key.push_str(&format!("{byte:02x}"));
+        }
+        let folder = self.root.path().join(key);
+        if !folder.is_dir() {
+            place_tree(&folder, files).map_err(unusable)?;
+        }
+        Ok(folder)
+    }
+
+    /// The warm processes of a compiler; as many as there are processors to work on.
+    pub(crate) fn pool(&self, program: &Path) -> Arc<CompilerPool> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        pools
+            .entry(program.to_owned())
+            .or_insert_with(|| Arc::new(CompilerPool::new(processors.clamp(2, MAX_WARM))))
+            .clone()
+    }
+
+    /// What a warm process takes for its own.
+    pub(crate) fn redirected(&self) -> Redirected {
+        Redirected {
+            cwd: self.root.path().to_owned(),
+            home: self.root.path().join("home"),
+            temporary: self.root.path().join("tmp"),
+        }
+    }
+}
+
+/// Makes a folder of files that appears whole or not at all.
+fn place_tree(folder: &Path, files: &[(&str, &str)]) -> io::Result<()> {
+    let parent = folder.parent().unwrap_or(folder);
+    let beside = tempfile::Builder::new().prefix("new-").tempdir_in(parent)?;
+    for (name, contents) in files {
+        let path = beside.path().join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        let mut file = std::fs::File::create(&path)?;
+        file.write_all(contents.as_bytes())?;
+        file.set_permissions(Permissions::from_mode(0o400))?;
+    }
+    match std::fs::rename(beside.path(), folder) {
+        // What was made is now at its place, and not to be removed.
+        Ok(()) => {
+            let _ = beside.keep();
+            Ok(())
+        }
+        // Somebody else placed the same files first.
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_files_are_placed_once_and_do_not_change() {
+        let shared = Shared::create().unwrap();
+        let folder = shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.join("a/b")).unwrap(), "x");
+        let mode = std::fs::metadata(folder.join("c")).unwrap().permissions();
+        assert!(mode.readonly());
+        assert_eq!(
+            shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap(),
+            folder
+        );
+        assert_ne!(shared.toolchain_dir(&[("a/b", "x")]).unwrap(), folder);
+    }
+
+    #[test]
+    fn it_lives_as_long_as_somebody_holds_it() {
+        let first = Shared::create().unwrap();
+        let path = first.redirected().cwd;
+        assert!(path.is_dir());
+        drop(first);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,98 @@
+//! Programs of any arm against the fake services, for tests.
+//!
+//! Guests are the ones this binary carries; where one is missing, a test that needs it says so.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use vocab::grant::{HeldMemories, Offer};
+use vocab::knowledge::MemoryStrategy;
+use vocab::language::ProgramLanguage;
+use vocab::operations::EndingRole;
+use vocab::outcome::ErrorType;
+
+use crate::arms;
+use crate::components::{Cache, Guest};
+use crate::fakes::{Fake, everything};
+use crate::locations::Locations;
+use crate::outcome::Fault;
+use crate::program::{Execution, Program, Stop, start};
+use crate::surroundings::Surroundings;
+
+/// The guest of a language, compiled once a process, and once a machine for as long as its target
+/// directory lives.
+pub(crate) fn guest(language: ProgramLanguage) -> Guest {
+    static ECMASCRIPT: OnceLock<Guest> = OnceLock::new();
+    static PYTHON: OnceLock<Guest> = OnceLock::new();
+    let slot = match language {
+        ProgramLanguage::Typescript | ProgramLanguage::Javascript => &ECMASCRIPT,
+        ProgramLanguage::Python => &PYTHON,
+    };
+    let load = || match arms::of(language).guest() {
+        Ok(bytes) => Guest::load(bytes, Some(&cache())).unwrap(),
+        Err(missing) => panic!("{missing}"),
+    };
+    slot.get_or_init(load).clone()
+}
+
+fn cache() -> Cache {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+        PathBuf::from,
+    );
+    Cache::open(target.join("compiled-guests")).unwrap()
+}
+
+/// A program that may call everything.
+pub(crate) fn program(language: ProgramLanguage, source: &str) -> Program {
+    Program {
+        guest: guest(language),
+        source: source.to_owned(),
+        modules: Vec::new(),
+        locations: Locations::default(),
+        has_library: true,
+        offer: everything(EndingRole::Standard),
+        budget: Duration::from_secs(20),
+        max_memory_bytes: 256 << 20,
+        surroundings: Surroundings {
+            cwd: "/".into(),
+            environment: Vec::new(),
+        },
+    }
+}
+
+/// Runs a program to its end.
+pub(crate) fn ended(program: Program, fake: Fake) -> Execution {
+    let execution = start(program, Box::new(fake), Stop::default()).unwrap();
+    execution.blocking_recv().unwrap()
+}
+
+/// Offers that together hold every operation: no agent has two strategies for its memories, comes
+/// out of a machine's state and hands over, or has two roles.
+pub(crate) fn offers() -> [Offer; 3] {
+    let all = everything(EndingRole::Standard);
+    let mut driven = all.clone();
+    driven.servicing.driven = true;
+    driven.servicing.memories = Some(HeldMemories {
+        strategy: MemoryStrategy::Scratchpad,
+        writable: true,
+    });
+    [all, driven, everything(EndingRole::Review)]
+}
+
+/// The lines a program printed.
+pub(crate) fn printed(execution: &Execution) -> Vec<&str> {
+    let lines = execution.logs.lines.iter();
+    lines.map(|line| line.text.as_str()).collect()
+}
+
+/// The rendering of the one failure a program died of, and the error of its turn.
+pub(crate) fn failure(execution: &Execution) -> (ErrorType, String) {
+    let fault = execution.fault.as_ref().expect("the program is to fail");
+    let text = match fault {
+        Fault::Reported(reports) => reports[0].rendering.clone(),
+        other => format!("{other:?}"),
+    };
+    (fault.error_type().unwrap(), text)
+}

@@ -1,0 +1,94 @@
+// How the SDK reaches gg. Programs cannot import this module.
+import type { FileRead } from "gg:core";
+import { ApiError } from "gg:core";
+import { call, operations } from "sdk:native";
+
+const index = new Map(operations.map((operation, at) => [operation, at]));
+
+/** Makes a call of the contract; throws what it failed with. */
+export function invoke<T = void>(operation: string, ...args: unknown[]): T {
+  const answer = call(index.get(operation) ?? -1, args);
+  if (answer.error) throw new ApiError(answer.error);
+  return answer.ok as T;
+}
+
+/** The failure of a call whose arguments have a wrong shape. */
+export function invalid(operation: string, message: string): ApiError {
+  const key = operation.slice(operation.indexOf(".") + 1);
+  return new ApiError({ operation: key, code: "invalid-argument", message });
+}
+
+/** The options of a call: an object with no other members than it knows. */
+export function optional<T extends object>(
+  operation: string,
+  options: T | undefined,
+  ...known: (keyof T & string)[]
+): Partial<T> {
+  if (options === undefined) return {};
+  if (options === null || typeof options !== "object" || Array.isArray(options)) {
+    throw invalid(operation, `the options are no object; expected { ${known.join(", ")} }`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!(known as string[]).includes(name)) {
+      throw invalid(operation, `there is no option \`${name}\`; expected ${known.join(", ")}`);
+    }
+  }
+  return options;
+}
+
+/** The one argument of a call that takes an object with the members it knows. */
+export function fields<T extends object>(
+  operation: string,
+  value: T,
+  ...known: (keyof T & string)[]
+): Partial<T> {
+  if (value === undefined) throw invalid(operation, `expected { ${known.join(", ")} }`);
+  return optional(operation, value, ...known);
+}
+
+/** Checks a count: a whole number that is not negative, where there is one. */
+export function whole(operation: string, name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffffff) {
+    throw invalid(operation, `\`${name}\` is ${String(value)}; expected a whole number, 0 or more`);
+  }
+  return value;
+}
+
+/** Checks that a text is one. */
+export function text(operation: string, name: string, value: unknown): string {
+  if (typeof value !== "string") {
+    throw invalid(operation, `\`${name}\` is ${typeof value}; expected a string`);
+  }
+  return value;
+}
+
+/** Checks that a list is one. */
+export function list<T>(operation: string, name: string, value: T[]): T[] {
+  if (!Array.isArray(value)) {
+    throw invalid(operation, `\`${name}\` is no array; expected one`);
+  }
+  return value;
+}
+
+/** A field of an update: left out keeps, null takes away. */
+export function edit(value: string | null | undefined): { tag: string; value?: string } {
+  if (value === undefined) return { tag: "keep" };
+  if (value === null) return { tag: "clear" };
+  return { tag: "set", value };
+}
+
+/** What was read: of kind `text` or `image`. */
+export function read(answer: { tag: string; value: object }): FileRead {
+  return Object.assign({ kind: answer.tag }, answer.value) as FileRead;
+}
+
+const names = new WeakMap<object, string>();
+
+/** Gives the functions of a module the names that the documentation knows them by. */
+export function publish(module: string, functions: Record<string, object>): void {
+  for (const [name, value] of Object.entries(functions)) names.set(value, `gg.${module}.${name}`);
+}
+
+/** The name of a function that gg published. */
+export const nameOf = (value: object): string | undefined => names.get(value);

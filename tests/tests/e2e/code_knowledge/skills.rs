@@ -1,0 +1,211 @@
+//! Skills that carry code: modules to import, scripts that run on use, manuals that open pages.
+
+use tests::gateway::{Answer, Request};
+use tests::run::{Builder, Run};
+
+use super::{by_turn, exactly, place, request};
+use crate::coders::{cast, coder, told};
+use crate::skills::skills;
+
+fn prose(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: When {name} is due\n---\n\n{body}\n")
+}
+
+/// A root that reads skills, and the manuals it is offered.
+fn builder(manuals: &[&str]) -> Builder {
+    let root = coder(
+        "root",
+        &[skills(".gg/skills", manuals)],
+        &["skills.read_skill"],
+        &[],
+    );
+    Run::builder().launch(cast([root]))
+}
+
+const USE: &str = "import { skills, views } from \"gg\";\n\
+    views.openText(\"got\", skills.readSkill(\"csv-tools\"));\n";
+
+#[test]
+fn a_module_is_imported_from_its_use_on_and_a_script_runs_behind_each_program_that_used_it() {
+    let run = builder(&[])
+        .file(
+            ".gg/skills/csv/skill.md",
+            prose("csv-tools", "Read it by rows."),
+        )
+        .file(
+            ".gg/skills/csv/skill.js",
+            "/** Splits a line. */\nexport function cells(line) { return line.split(\",\"); }\n",
+        )
+        .file(
+            ".gg/skills/csv/on-use.js",
+            "import { views } from \"gg\";\nimport * as own from \"lib:csvTools\";\n\
+             views.openText(\"on use\", own.cells(\"a,b\").join(\"+\"));\n",
+        )
+        .answers(by_turn([
+            USE,
+            "import { views } from \"gg\";\nimport * as csvTools from \"lib:csvTools\";\n\
+             views.openText(\"cells\", JSON.stringify(csvTools.cells(\"x,y\")));\n",
+            "import { views } from \"gg\";\nviews.openText(\"on use\", \"gone\");\n",
+            USE,
+        ]))
+        .run();
+    run.ended(0, "completed");
+    let system = request(&run, 0)[0].clone();
+    assert!(system.contains("`csv-tools` — When csv-tools is due (with code and a script)"));
+    let used = request(&run, 1);
+    place(&used, "Documentation\n----\nRead it by rows.");
+    place(&used, "View: got\n----\nRead it by rows.");
+    place(&used, "View: on use\n----\na+b");
+    place(&used, "Documentation: csvTools.cells\n----\n");
+    place(&request(&run, 2), "View: cells\n----\n[\"x\",\"y\"]");
+    place(&request(&run, 3), "View: on use\n----\ngone");
+    let again = request(&run, 4);
+    let last = again
+        .iter()
+        .rfind(|text| text.starts_with("View: on use\n"));
+    assert_eq!(last.map(String::as_str), Some("View: on use\n----\na+b"));
+    let pinned = again
+        .iter()
+        .filter(|text| text.starts_with("Documentation\n----\n"));
+    assert_eq!(pinned.count(), 1);
+    let pages = again
+        .iter()
+        .filter(|text| text.starts_with("Documentation: csvTools.cells\n"));
+    assert_eq!(
+        pages.count(),
+        1,
+        "a page that says the same is not shown again"
+    );
+    // Its script's calls are among the submission's.
+    assert_eq!(run.events("code_execution")[0]["apiCalls"], 3);
+}
+
+#[test]
+fn code_that_fails_is_told_once_and_harms_nothing_else() {
+    let run = builder(&[])
+        .file(".gg/skills/csv/skill.md", prose("csv-tools", "Text."))
+        .file(
+            ".gg/skills/csv/skill.js",
+            "throw new Error(\"broken at load\");\n",
+        )
+        .file(
+            ".gg/skills/csv/on-use.js",
+            "import { session } from \"gg\";\nsession.finish(\"not mine to end\");\n",
+        )
+        .answers(by_turn([
+            USE,
+            "import * as csvTools from \"lib:csvTools\";\ncsvTools.x();\n",
+        ]))
+        .run();
+    run.ended(0, "completed");
+    let script = told(
+        &run,
+        "Notice\n----\nThe script that runs when the skill `csv-tools`",
+    );
+    assert_eq!(script.len(), 1, "{script:#?}");
+    assert!(script[0].contains("not available"), "{}", script[0]);
+    assert_eq!(run.outcomes(), ["progressed", "error", "finished"]);
+    let module = told(
+        &run,
+        "Notice\n----\nThe code of the skill `csv-tools` could not be loaded",
+    );
+    assert_eq!(module.len(), 1, "{module:#?}");
+    assert!(module[0].contains("broken at load"), "{}", module[0]);
+}
+
+#[test]
+fn a_built_in_manual_has_no_text_and_opens_the_pages_of_the_calls_that_are_held() {
+    let run = builder(&["gg-session", "gg-views", "gg-project", "gg-skills"])
+        .answers(by_turn(["import { skills, views } from \"gg\";\n\
+             views.openText(\"got\", `<${skills.readSkill(\"gg-views\")}>`);\n"]))
+        .run();
+    run.ended(0, "completed");
+    let system = request(&run, 0)[0].clone();
+    for offered in ["gg-session", "gg-views", "gg-skills"] {
+        assert!(system.contains(&format!("- `{offered}` — ")), "{offered}");
+    }
+    assert!(!system.contains("gg-project"), "none of its calls is held");
+    let texts = request(&run, 1);
+    place(&texts, "View: got\n----\n<>");
+    place(&texts, "Documentation: gg.views.openText\n----\n");
+    place(&texts, "Documentation: gg.views.openDocsView\n----\n");
+    assert!(
+        !texts
+            .iter()
+            .any(|text| text.starts_with("Documentation: gg.views.openFile"))
+    );
+    assert!(
+        !texts.iter().any(|text| text.starts_with("Documentation\n")),
+        "nothing is pinned"
+    );
+}
+
+#[test]
+fn skills_in_no_language_of_the_agent_are_refused_at_launch() {
+    let run = builder(&[])
+        .file(".gg/skills/csv/skill.md", prose("csv-tools", "Text."))
+        .file(".gg/skills/csv/skill.py", "def rows(): ...\n")
+        .answers(|_: &Request, _: usize| Answer::text("never asked"))
+        .run();
+    run.ended(1, "internal_error");
+    let told = run.describe();
+    assert!(
+        told.contains("nothing that programs in JavaScript can use; add `skill.js`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_copy_of_the_agent_loads_nothing_of_it() {
+    let fork = serde_json::json!({ "id": "fork", "enabled": true, "params": {} });
+    let root = coder(
+        "root",
+        &[skills(".gg/skills", &[]), fork],
+        &["skills.read_skill", "delegation.fork"],
+        &[],
+    );
+    let run = Run::builder()
+        .launch(cast([root]))
+        .file(".gg/skills/csv/skill.md", prose("csv-tools", "Text."))
+        .file(
+            ".gg/skills/csv/skill.js",
+            "export function cells(line) { return [line]; }\n",
+        )
+        .answers(|request: &Request, _: usize| {
+            let messages = request.messages();
+            let texts: Vec<_> = messages
+                .iter()
+                .map(|it| it["content"].to_string())
+                .collect();
+            let copied = texts.iter().any(|text| text.contains("you are a copy of"));
+            let tried = texts.iter().any(|text| text.contains("Runtime error"));
+            if copied && tried {
+                exactly("import { session } from \"gg\";\nsession.finish(\"It is not there.\");")
+            } else if copied {
+                exactly("import * as csvTools from \"lib:csvTools\";\ncsvTools.cells(\"x\");\n")
+            } else if texts.iter().any(|text| text.contains("View: got")) {
+                exactly("import { session } from \"gg\";\nsession.finish(\"Done.\");")
+            } else {
+                exactly(format!(
+                    "{USE}import {{ delegation }} from \"gg\";\ndelegation.fork(\"Try it.\");\n"
+                ))
+            }
+        })
+        .run();
+    run.ended(0, "completed");
+    let requests = run.gateway.as_ref().unwrap().requests();
+    let copy = requests
+        .iter()
+        .filter(|it| it.method == "POST")
+        .find(|request| {
+            let text = request.messages().last().unwrap()["content"].to_string();
+            text.contains("you are a copy of")
+        });
+    assert!(copy.is_some(), "{}", run.describe());
+    let ends: Vec<_> = run
+        .events("agent_status")
+        .into_iter()
+        .filter_map(|it| it["result"].as_str())
+        .collect();
+    assert!(ends.contains(&"It is not there."), "{ends:?}");
+}

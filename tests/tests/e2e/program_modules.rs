@@ -1,0 +1,7 @@
+//! Programs that call the agent's own modules and other agents: each operation with success and in
+//! each way it fails (04 §9), and what is declared for the turn's end.
+
+mod delegation;
+mod held;
+mod library;
+mod window;

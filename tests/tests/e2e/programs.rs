@@ -1,0 +1,60 @@
+//! Agents that answer with programs: what a program shows, writes and declares, how it fails, and who
+//! ends it (04 §6, §7, §11, §13).
+
+mod failing;
+mod hooked;
+mod many;
+mod showing;
+mod stopping;
+
+use serde_json::{Value, json};
+use tests::gateway::{Answer, Reply, Responder, script};
+use tests::launch::Launch;
+
+use crate::coders::{cast, coder};
+
+/// Every capability that acts on a workspace.
+fn workshop() -> Vec<Value> {
+    let root = Launch::live();
+    let declared = &root.json()["capabilitySet"]["agents"][0]["capabilities"];
+    let mut all = declared.as_array().unwrap().clone();
+    all.push(json!({ "id": "agent-managed-context", "enabled": true,
+        "params": { "topFileViews": 3, "signalThresholdPercent": 99 } }));
+    all
+}
+
+const ON_FILES: [&str; 10] = [
+    "files.read_file",
+    "files.read_text_file",
+    "files.write_file",
+    "files.edit_file",
+    "files.list_dir",
+    "files.search",
+    "shell.shell",
+    "views.open_file",
+    "views.close",
+    "views.current",
+];
+
+/// A launch of one code agent that acts on the workspace.
+fn launch() -> Launch {
+    cast([coder("root", &workshop(), &ON_FILES, &[])])
+}
+
+/// An answer that submits these bytes as they are.
+fn exactly(source: &str) -> Answer {
+    Answer::call("submit_program", json!({ "program": source }))
+}
+
+/// Imports of the modules on files and views.
+const IMPORTS: &str = "import { files, session, shell, views, delegation } from \"gg\";\n";
+
+/// An answer that submits a program behind [`IMPORTS`].
+fn does(body: &str) -> Answer {
+    exactly(&format!("{IMPORTS}{body}"))
+}
+
+/// Answers in order, the last of which should end the session.
+fn answers(all: impl IntoIterator<Item = Answer>) -> impl Responder {
+    script(all.into_iter().map(Reply::from))
+}

@@ -1,0 +1,145 @@
+//! Every name that a rendered prompt writes under one of gg's modules is one that module publishes
+//! (05 §7). What is rendered is read, for every arm: values of the context are covered.
+
+use std::time::Duration;
+
+use context::prompts::{
+    self, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
+};
+use sandbox::arms::{self, Arm};
+use sandbox::catalogue;
+use vocab::operations::{Binding, EndingRole, OPERATIONS};
+
+use crate::fixtures;
+
+/// Every text that gg words for a code agent of an arm.
+fn texts(arm: &dyn Arm) -> Vec<(String, String)> {
+    let language = fixtures::language(arm);
+    let mut texts: Vec<_> = fixtures::agents(arm)
+        .into_iter()
+        .map(|(name, context)| (name, prompts::system(&context, None, None).unwrap()))
+        .collect();
+    let surface = fixtures::surface(arm, &fixtures::offer(EndingRole::Standard, true));
+    let mut turn = vec![
+        prompts::nothing_shown(&language, true),
+        prompts::no_program(&language),
+        prompts::not_submitted(NotSubmitted::Missing),
+        prompts::not_submitted(NotSubmitted::NotText("a number")),
+        prompts::not_submitted(NotSubmitted::OtherTool("other")),
+        prompts::code_notice(CodeNotice::SeveralPrograms { count: 2 }),
+        prompts::code_notice(CodeNotice::EndingRevoked),
+    ];
+    for declined in [
+        Declined::Failed,
+        Declined::Ended,
+        Declined::Full { programs: 4 },
+    ] {
+        turn.push(prompts::code_notice(CodeNotice::HandoverDeclined(declined)));
+    }
+    for stopped in [
+        Stopped::Timeout(Duration::from_secs(1)),
+        Stopped::Waited(Duration::from_secs(1)),
+        Stopped::Memory(1),
+        Stopped::Exit(true),
+        Stopped::Exit(false),
+        Stopped::Trap("unreachable"),
+    ] {
+        turn.push(prompts::runtime_error(&RuntimeError {
+            renderings: &[],
+            stderr: "",
+            stopped: Some(stopped),
+            calls: 1,
+        }));
+    }
+    for (module, memories) in [("context", false), ("memories", true)] {
+        let module = surface.path(module).unwrap();
+        turn.push(prompts::code_compaction(CodeCompaction {
+            module,
+            memories,
+            files: true,
+        }));
+    }
+    let turn = turn.into_iter().map(Result::unwrap);
+    texts.extend(turn.map(|text| (format!("{}, in a turn", arm.id()), text)));
+    texts
+}
+
+/// Complaints about the names a text writes under an arm's modules.
+fn judge(arm: &dyn Arm, text: &str) -> Vec<String> {
+    let names = arms::names(arm.language());
+    let separator = arm.member_separator();
+    let catalogue = catalogue::of(arm.language()).ok();
+    let mut complaints = Vec::new();
+    for module in names.modules() {
+        let published = |name: &str| match catalogue {
+            Some(catalogue) => {
+                let functions = catalogue.functions.iter();
+                let of_module = |full: &str| {
+                    full.rsplit_once(separator)
+                        .is_some_and(|(path, last)| path == module.path && last == name)
+                };
+                functions.map(|it| it.fqn.as_str()).any(of_module)
+                    || catalogue.types.iter().any(|it| of_module(&it.fqn))
+            }
+            None => OPERATIONS.iter().any(|row| {
+                row.module() == module.id
+                    && arm.spelling(row).rsplit(separator).next() == Some(name)
+            }),
+        };
+        // As the documentation files it, and as a program writes it behind its import.
+        for path in [module.path.as_str(), module.id] {
+            for (at, _) in text.match_indices(&format!("{path}{separator}")) {
+                if text[..at].ends_with(|c: char| c.is_alphanumeric() || "._:/".contains(c)) {
+                    continue;
+                }
+                let rest = &text[at + path.len() + separator.len()..];
+                let name: String = rest
+                    .chars()
+                    .take_while(|c| c.is_alphanumeric() || *c == '_')
+                    .collect();
+                if !name.is_empty() && !published(&name) {
+                    complaints.push(format!("{path}{separator}{name} is not published"));
+                }
+                // The one kind of call that a prompt may name at all.
+                let ends = OPERATIONS.iter().any(|row| {
+                    matches!(row.binding, Binding::Ending(_))
+                        && row.module() == module.id
+                        && arm.spelling(row).ends_with(&format!("{separator}{name}"))
+                });
+                if !name.is_empty() && !ends {
+                    complaints.push(format!("{path}{separator}{name} is named"));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn every_name_under_a_module_is_a_call_that_ends_the_agent_and_published() {
+    for arm in arms::all() {
+        for (what, text) in texts(arm) {
+            let complaints = judge(arm, &text);
+            assert!(complaints.is_empty(), "{what}: {complaints:?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_none_is_caught() {
+    for arm in arms::all() {
+        for (text, complaint) in [
+            ("Show it by gg.views.showText.", "showText is not published"),
+            ("End by `session.complete`.", "complete is not published"),
+            ("Call gg.docs.search.", "search is named"),
+        ] {
+            let complaints = judge(arm, text);
+            assert!(
+                complaints.iter().any(|it| it.contains(complaint)),
+                "{text}: {complaints:?}"
+            );
+        }
+        let fine = "my.files.of use `gg.files`. A file's docs. Then views.";
+        assert_eq!(judge(arm, fine), [""; 0]);
+    }
+}
