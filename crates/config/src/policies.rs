@@ -86,6 +86,19 @@ pub struct AutoloadPolicy {
     pub images: bool,
 }
 
+/// The run's board (03 §7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoardPolicy<'a> {
+    /// The profile that resolves conflicts.
+    pub merge_agent: &'a Slug,
+    /// Epics it may hold; 0 is none.
+    pub max_epics: u64,
+    /// Issues it may hold; 0 is none.
+    pub max_issues: u64,
+    /// Further attempts an issue has; 0 is one attempt only.
+    pub max_retries: u64,
+}
+
 /// How an agent's programs are written and bounded (04 §6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramPolicy {
@@ -112,6 +125,27 @@ pub struct LibraryPolicy {
 }
 
 impl Profile {
+    /// Whether an issue of its own must name a reviewer.
+    pub fn requires_reviewers(&self) -> bool {
+        match self.running(CapabilityId::ProjectManagement) {
+            Some(Capability::ProjectManagement(board)) => board.params.reviewers == Some(true),
+            _ => false,
+        }
+    }
+
+    /// The run's board, as this profile writes its figures; `None` where it has no board.
+    pub(crate) fn board(&self) -> Option<BoardPolicy<'_>> {
+        match self.running(CapabilityId::ProjectManagement)? {
+            Capability::ProjectManagement(board) => Some(BoardPolicy {
+                merge_agent: board.params.merge_agent.as_ref()?,
+                max_epics: board.params.max_epics?,
+                max_issues: board.params.max_issues?,
+                max_retries: board.params.max_retries?,
+            }),
+            _ => None,
+        }
+    }
+
     /// How its programs are written and bounded; `None` where it calls tools instead.
     pub fn programs(&self) -> Option<ProgramPolicy> {
         match self.running(CapabilityId::ResponsesAsCode)? {

@@ -5,6 +5,7 @@ use vocab::tools::{Target, ToolName};
 
 use crate::Launch;
 use crate::capability::Capability;
+use crate::policies::BoardPolicy;
 use crate::profile::{Profile, RosterEntry, RosterScope};
 
 impl Profile {
@@ -27,6 +28,26 @@ impl Profile {
         }
     }
 
+    /// The entries of its roster that its issues may name as their agents, each profile once; none
+    /// where it has no board.
+    pub fn implementers(&self) -> Vec<&RosterEntry> {
+        self.board_entries(RosterScope::Implementer)
+    }
+
+    /// The entries of its roster that its issues may name as their reviewers, each profile once;
+    /// none where it has no board.
+    pub fn reviewers(&self) -> Vec<&RosterEntry> {
+        self.board_entries(RosterScope::Reviewer)
+    }
+
+    fn board_entries(&self, scope: RosterScope) -> Vec<&RosterEntry> {
+        if self.enabled(CapabilityId::ProjectManagement) {
+            self.entries(scope)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Whether it may copy itself: the call is granted, and `subagents` is on to collect the copy.
     pub fn forks(&self) -> bool {
         if self.programs().is_none() {
@@ -39,10 +60,14 @@ impl Profile {
     }
 
     fn subagent_entries(&self) -> Vec<&RosterEntry> {
+        self.entries(RosterScope::Subagent)
+    }
+
+    fn entries(&self, scope: RosterScope) -> Vec<&RosterEntry> {
         let mut entries: Vec<&RosterEntry> = Vec::new();
         for entry in &self.subagents {
             let listed = entries.iter().any(|it| it.agent_id == entry.agent_id);
-            if entry.scopes.contains(&RosterScope::Subagent) && !listed {
+            if entry.scopes.contains(&scope) && !listed {
                 entries.push(entry);
             }
         }
@@ -59,6 +84,21 @@ impl Launch {
     /// Those a profile may become, as its model is told of them.
     pub fn successors<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
         self.told(profile.successors())
+    }
+
+    /// Those that a profile's issues may name as their agents, as its model is told of them.
+    pub fn implementers<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
+        self.told(profile.implementers())
+    }
+
+    /// Those that a profile's issues may name as their reviewers, as its model is told of them.
+    pub fn reviewers<'a>(&'a self, profile: &'a Profile) -> Vec<Target<'a>> {
+        self.told(profile.reviewers())
+    }
+
+    /// The run's board, as the first profile that has one writes it (03 §7.1).
+    pub fn board(&self) -> Option<BoardPolicy<'_>> {
+        self.capability_set.agents.iter().find_map(Profile::board)
     }
 
     fn told<'a>(&'a self, entries: Vec<&'a RosterEntry>) -> Vec<Target<'a>> {

@@ -5,6 +5,7 @@
 //! when empty says so with `skip_serializing_if`.
 
 mod agents;
+mod board;
 mod held;
 mod hooks;
 mod machine;
@@ -29,6 +30,10 @@ use vocab::usage::{Cost, Figure, Tokens};
 use crate::summary::Summary;
 
 pub use agents::{AgentMessage, AgentSpawned, AgentState, AgentStatus, Origin, WaitingOn};
+pub use board::{
+    BoardRow, BoardState, EpicRow, IssueMoved, IssueReview, ReviewerRow, WorktreeMerged,
+    WorktreeRow,
+};
 pub use held::{
     ArchiveRow, ArchiveState, MemoryRevision, MemoryRow, MemoryState, MemoryTotals, SkillRow,
     SkillsState, TaskRow, TaskStatus, TasksState,
@@ -95,6 +100,8 @@ pub enum Event {
     TasksState(TasksState),
     /// Its skills, as it arrives and after each first use.
     SkillsState(SkillsState),
+    /// The run's board, as it arrives and after each of its writes.
+    BoardState(Box<BoardState>),
     /// Its archive, as it arrives and after each archival.
     ArchiveState(ArchiveState),
     /// Tokens per band, each turn.
@@ -129,6 +136,12 @@ pub enum Event {
     TurnOutcome(TurnOutcome),
     /// Where a turn's time went.
     TurnTiming(TurnTiming),
+    /// gg moved an issue. The run's, like the two behind it.
+    IssueStatus(Box<IssueMoved>),
+    /// A round of review is over.
+    IssueReview(Box<IssueReview>),
+    /// An issue's branch came to its end.
+    WorktreeMerged(Box<WorktreeMerged>),
     /// One `(profile, model)` pair's sums, once the last agent has joined.
     SlotUsage(SlotUsage),
     /// The run's summary.

@@ -11,6 +11,7 @@
 //! sums can be trusted. The checker never panics, whatever the text.
 
 mod agent;
+mod board;
 mod delegation;
 mod held;
 mod hooks;
@@ -78,6 +79,7 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     machine::check(lines, found);
     succession::check(lines, ending, found);
     persistence::check(lines, found);
+    board::check(lines, found);
     hooks::check(lines, ending, found);
     programs::check(lines, found);
     providers::check(lines, found);
@@ -187,6 +189,8 @@ mod rule {
     /// is followed by its answer; what is blocked does not happen, and a hook that judged nothing
     /// ends its agent and the run.
     pub(super) const HOOKS: &str = "hooks";
+    /// An issue goes the way it may, starts behind its blockers, and is done by one merge.
+    pub(super) const BOARD: &str = "board";
     /// A compaction lies between two turns or behind a turn's work, in the turn it says.
     pub(super) const COMPACTION: &str = "compaction";
     /// What was reclaimed is what the window is smaller by, and starts somewhere.
@@ -232,6 +236,7 @@ mod rule {
         PREFIX,
         HELD,
         HOOKS,
+        BOARD,
         COMPACTION,
         RECLAIMED,
         PROGRAMS,

@@ -140,6 +140,13 @@ impl Arguments {
         texts
     }
 
+    /// A list of texts, none blank, where there is one.
+    pub fn optional_texts(&mut self, key: &str) -> Option<Vec<String>> {
+        let given = self.members.get(key).is_some_and(|value| !value.is_null());
+        let texts = self.texts(key);
+        given.then_some(texts)
+    }
+
     /// A list of texts, none blank, that has to be there; it may be empty.
     pub fn list(&mut self, key: &str) -> Vec<String> {
         if self.members.get(key).is_none_or(Value::is_null) {

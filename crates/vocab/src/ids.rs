@@ -88,6 +88,14 @@ text_id! {
     AgentId
 }
 text_id! {
+    /// One issue of the run's board: `UI-2`, `ISSUE-1` (03 §7.2). Never given to another.
+    IssueId
+}
+text_id! {
+    /// One epic of the run's board: its prefix, `UI` (03 §7.2).
+    EpicId
+}
+text_id! {
     /// The only name a model or a record uses for a profile (01 §4).
     Slug
 }

@@ -7,6 +7,7 @@
 //! Always true: this crate depends on no other crate of the workspace.
 
 pub mod band;
+pub mod board;
 pub mod candidate;
 pub mod capability;
 pub mod credential;

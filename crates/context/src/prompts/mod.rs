@@ -7,6 +7,7 @@
 //! Always true: rendering one context twice gives one text, and a context holds nothing that
 //! differs between two runs of one configuration, so that runs share what a provider has cached.
 
+mod briefs;
 mod code_surface;
 mod code_turn;
 mod context;
@@ -20,6 +21,10 @@ mod window;
 
 use vocab::tools::EndingCall;
 
+pub use briefs::{
+    ChangeLine, IssueBrief, ItemLine, MergeBrief, ReviewBrief, VerdictLine, brief_fix,
+    brief_implement, brief_merge, brief_review, items,
+};
 pub use code_surface::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
 pub use code_turn::{
     Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
@@ -157,6 +162,7 @@ pub fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
         .chain(delegation::ALL)
         .chain(succession::ALL)
         .chain(hooks::ALL)
+        .chain(briefs::ALL)
         .chain(code_turn::ALL)
         .map(|template| (template.name, template.source))
 }

@@ -63,6 +63,11 @@ pub(super) const ANY: Variants<'static> = Variants {
     }],
     forks: true,
     successors: &[AGENT],
+    board: Some(BoardRoster {
+        implementers: &[AGENT],
+        reviewers: &[AGENT],
+        reviewers_required: false,
+    }),
 };
 
 /// The tools behind the operations of a module, in their own order.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vocab::ids::{AgentId, ModelId, Slug};
+use vocab::ids::{AgentId, IssueId, ModelId, Slug};
 use vocab::outcome::EndStatus;
 
 /// See [`Event::AgentSpawned`](super::Event::AgentSpawned).
@@ -60,13 +60,38 @@ pub enum Origin {
         /// Its place in the lineage, whose first agent has 0.
         ordinal: u64,
     },
+    /// The board dispatched it to work on an issue.
+    IssueAttempt {
+        /// Which.
+        issue: IssueId,
+        /// Its place among all that were dispatched for it, retries and rework alike, from 0.
+        ordinal: u64,
+    },
+    /// The board dispatched it to judge an issue's work.
+    Reviewer {
+        /// Which.
+        issue: IssueId,
+        /// The round, from 1.
+        round: u64,
+        /// Its place in the round, from 0.
+        position: u64,
+    },
+    /// The board dispatched it to resolve a conflict of an issue.
+    Merge {
+        /// Which.
+        issue: IssueId,
+        /// Its place among all of the issue's merge agents, from 0.
+        ordinal: u64,
+    },
 }
 
 impl Origin {
     /// The agent it comes of.
     pub const fn parent(&self) -> Option<&AgentId> {
         match self {
-            Self::Root => None,
+            Self::Root | Self::IssueAttempt { .. } | Self::Reviewer { .. } | Self::Merge { .. } => {
+                None
+            }
             Self::Spawn { parent, .. } | Self::Fork { parent, .. } => Some(parent),
             Self::Succession { predecessor, .. } => Some(predecessor),
         }
@@ -108,6 +133,8 @@ impl AgentStatus {
 pub enum WaitingOn {
     /// Agents it started that have not ended, in asked order.
     Agents(Vec<AgentId>),
+    /// An issue.
+    Issue(IssueId),
 }
 
 /// An agent's place in the run.

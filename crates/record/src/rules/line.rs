@@ -12,6 +12,7 @@ use crate::stream::LINE_CEILING_BYTES;
 /// Types that belong to the run and carry no agent.
 const RUN_SCOPED: &[&str] = &[
     "session_started",
+    "issue_status",
     "issue_review",
     "worktree_merged",
     "slot_usage",

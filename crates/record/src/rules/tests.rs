@@ -1,5 +1,6 @@
 //! One good stream, and for every rule the smallest change that breaks it.
 
+mod board;
 mod delegation;
 mod good;
 mod held;

@@ -5,7 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Exit, Target, ToolName, context, delegation, machine, memories, skills, tasks};
+use super::{
+    BoardRoster, Exit, Target, ToolName, board, context, delegation, machine, memories, skills,
+    tasks,
+};
 use crate::knowledge::{MemoryStrategy, TaskMode};
 use crate::words::words;
 
@@ -81,6 +84,8 @@ pub struct Variants<'a> {
     pub forks: bool,
     /// Whom it may become.
     pub successors: &'a [Target<'a>],
+    /// Whom its issues may name, where it has the board.
+    pub board: Option<BoardRoster<'a>>,
 }
 
 /// What a model is told of a tool under a profile's figures; `None` for a tool this build does not
@@ -182,6 +187,7 @@ pub fn definition(tool: ToolName, variants: Variants<'_>) -> Option<Definition> 
             .or_else(|| machine::parts(tool, variants.exits))
             .or_else(|| tasks::parts(tool, variants.tasks?))
             .or_else(|| memories::parts(tool, variants.memories?))
+            .or_else(|| board::parts(tool, variants.board?))
             .or_else(|| variants.skills.then(|| skills::parts(tool))?)?,
     };
     Some(Definition {
@@ -229,6 +235,15 @@ mod tests {
             name: "Mason",
             description: "Builds.",
         }],
+        board: Some(BoardRoster {
+            implementers: &[Target {
+                slug: "coder",
+                name: "Coder",
+                description: "Writes code.",
+            }],
+            reviewers: &[],
+            reviewers_required: false,
+        }),
     };
 
     #[test]
@@ -246,7 +261,7 @@ mod tests {
     #[test]
     fn a_tool_without_its_policy_has_no_definition() {
         assert_eq!(definition(ToolName::Shell, Variants::default()), None);
-        assert_eq!(definition(ToolName::CreateIssue, VARIANTS), None);
+        assert_eq!(definition(ToolName::CreateIssue, Variants::default()), None);
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub struct Target<'a> {
     pub description: &'a str,
 }
 
-type Parts = (String, Value, &'static [&'static str]);
+/// Description, properties and required members.
+pub(super) type Parts = (String, Value, &'static [&'static str]);
 
 /// Description, properties and required members of a call; `None` for a tool of another family,
 /// and where there is nobody it could concern.
@@ -100,7 +101,8 @@ fn exec(successors: &[Target<'_>]) -> Parts {
     )
 }
 
-fn profile(targets: &[Target<'_>]) -> Value {
+/// One of the targets, by what it is called by.
+pub(super) fn profile(targets: &[Target<'_>]) -> Value {
     let slugs: Vec<_> = targets.iter().map(|target| target.slug).collect();
     json!({ "type": "string", "enum": slugs, "description": choices(targets) })
 }

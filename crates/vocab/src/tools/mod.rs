@@ -1,5 +1,6 @@
 //! Tools by name, and what a tool-calling model is told of each.
 
+mod board;
 mod context;
 mod definitions;
 mod delegation;
@@ -13,6 +14,7 @@ mod tasks;
 use crate::capability::CapabilityId;
 use crate::words::words;
 
+pub use board::BoardRoster;
 pub use context::{MAX_ARCHIVE_MATCHES, MAX_ARCHIVE_RANGES, MAX_COMPACT_FILES};
 pub use definitions::{
     Definition, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Variants, definition,
