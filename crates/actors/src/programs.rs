@@ -30,6 +30,8 @@ pub(crate) struct Host {
     /// By where the component's bytes lie: two languages may run on one guest.
     guests: Mutex<HashMap<usize, Arc<Slot>>>,
     warmed: AtomicBool,
+    /// Keeps what preparations share, warm compilers among it, for as long as the run lasts.
+    preparing: PrepareContext,
 }
 
 /// A guest, once it is loaded.
@@ -80,6 +82,7 @@ impl Host {
             environment,
             guests: Mutex::default(),
             warmed: AtomicBool::new(false),
+            preparing: PrepareContext::default(),
         }
     }
 
@@ -145,6 +148,7 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         .collect();
     for language in languages {
         let arm = arms::of(language);
+        let context = shared.programs.preparing.clone();
         let shared = Arc::clone(shared);
         actix::spawn(async move {
             if let Err(why) = shared.programs.load(arm).await {
@@ -153,7 +157,7 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         });
         if arm.prepare_compiles() {
             tokio::task::spawn_blocking(move || {
-                if let Err(why) = arm.warm_prepare(&PrepareContext::default()) {
+                if let Err(why) = arm.warm_prepare(&context) {
                     tracing::warn!("the compiler of {} is not warm: {why}", arm.id());
                 }
             });

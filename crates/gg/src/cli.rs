@@ -10,8 +10,6 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use vocab::language::ProgramLanguage;
 
-use vocab::language::ProgramLanguage;
-
 use crate::study::plan::Variable;
 
 /// A headless coding-agent harness: one launch document in, one session of agents over a

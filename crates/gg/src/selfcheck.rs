@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
+use crate::guests;
+
 /// What the program shows, under which label.
 const LABEL: &str = "selfcheck";
 const BODY: &str = "what a program showed, a turn later";
@@ -82,6 +84,7 @@ fn session(language: ProgramLanguage, build: Build) -> anyhow::Result<Vec<Value>
         flow: None,
         endpoint: None,
         credential: None,
+        guests: guests::folder(),
     })
     .context("the session cannot start")?;
     stream.lines()

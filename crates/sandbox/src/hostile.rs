@@ -13,11 +13,14 @@ use vocab::language::ProgramLanguage;
 use vocab::operations::EndingRole;
 use vocab::outcome::ErrorType;
 
+use crate::arms;
 use crate::fakes::{Fake, nothing};
 use crate::outcome::{Clock, Fault};
+use crate::prepare::{Band, PrepareContext, PrepareError};
 use crate::program::{Execution, GRACE, Program, abandoned};
 use crate::trial::{ended, failure, printed, program};
 
+const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
 const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
 const PYTHON: ProgramLanguage = ProgramLanguage::Python;
 
@@ -89,6 +92,7 @@ fn a_program_that_goes_on_for_ever_is_stopped_in_any_language() {
         let (error, text) = failure(&execution);
         assert_eq!(error, ErrorType::SandboxTimeout, "{source}\n{text}");
     }
+    goes_on(TYPESCRIPT);
     goes_on(JAVASCRIPT);
     goes_on(PYTHON);
 }
@@ -98,6 +102,10 @@ fn a_recursion_without_end_is_an_exception_in_any_language() {
     for (language, source) in [
         (JAVASCRIPT, "const deep = (n) => deep(n + 1) + 1; deep(0);"),
         (JAVASCRIPT, "const deep = (n) => [n].map(deep); deep(0);"),
+        (
+            TYPESCRIPT,
+            "const deep = (n: number): number => deep(n + 1) + 1; deep(0);",
+        ),
         (PYTHON, "def deep(n): return deep(n + 1) + 1\ndeep(0)"),
         (PYTHON, "deep = lambda n: list(map(deep, [n]))\ndeep(0)"),
         (PYTHON, "deep = lambda n: max([2, 1], key=deep)\ndeep(0)"),
@@ -139,6 +147,7 @@ fn a_recursion_without_end_is_an_exception_in_any_language() {
 fn a_value_nested_past_every_stack_kills_the_guest_and_nothing_else() {
     for (language, source) in [
         (JAVASCRIPT, "JSON.parse(\"[\".repeat(100000));"),
+        (TYPESCRIPT, "JSON.parse(\"[\".repeat(100000));"),
         (PYTHON, "x, y = [], []\nx.append(x)\ny.append(y)\nx == y"),
         (PYTHON, "x = []\nfor _ in range(100_000): x = [x]\nrepr(x)"),
         (PYTHON, "import json\njson.loads('[' * 100_000)"),
@@ -366,11 +375,38 @@ fn calls_that_landed_before_a_program_was_stopped_are_counted() {
 type Cell = (&'static str, ErrorType, &'static [&'static str]);
 
 /// Five shapes, in the table's order: an uncaught failed call, a native fault, a failure value, a
-/// stack overflow, an explicit exit; then an uncaught refusal.
-fn shapes(language: ProgramLanguage) -> [Cell; 6] {
+/// stack overflow, an explicit exit; then an uncaught refusal. TypeScript's compiler refuses its exit.
+fn shapes(language: ProgramLanguage) -> Vec<Cell> {
     use ErrorType as E;
     match language {
-        ProgramLanguage::Typescript | ProgramLanguage::Javascript => [
+        ProgramLanguage::Typescript => vec![
+            (
+                "import { files } from \"gg\";\nfiles.readFile(\"a\");",
+                E::ProgramApiError,
+                &["ApiError", "not-found", "program.ts:2"],
+            ),
+            (
+                "interface A { x: number }\nconst a = JSON.parse(\"null\") as A;\na.x;",
+                E::ProgramThrow,
+                &["TypeError", "program.ts:3"],
+            ),
+            ("throw { a: 1 };", E::ProgramThrow, &["Uncaught { a: 1 }"]),
+            (
+                "interface A { x: number }\nfunction deep(n: number): number { return deep(n + 1) + 1; }\n\
+                 deep(0);",
+                E::ProgramThrow,
+                &[
+                    "RangeError: Maximum call stack size exceeded",
+                    "program.ts:2",
+                ],
+            ),
+            (
+                "import { board } from \"gg\";\nboard.readIssue(\"a\");",
+                E::ProgramUnknownName,
+                &["`gg.board.read_issue` is not available.", "program.ts:2"],
+            ),
+        ],
+        ProgramLanguage::Javascript => vec![
             (
                 "import { files } from \"gg\";\nfiles.readFile(\"a\");",
                 E::ProgramApiError,
@@ -401,7 +437,7 @@ fn shapes(language: ProgramLanguage) -> [Cell; 6] {
                 &["`gg.board.read_issue` is not available.", "program.js:2"],
             ),
         ],
-        ProgramLanguage::Python => [
+        ProgramLanguage::Python => vec![
             (
                 "import gg\ngg.files.read_file('a')",
                 E::ProgramApiError,
@@ -437,9 +473,9 @@ fn shapes(language: ProgramLanguage) -> [Cell; 6] {
 
 #[test]
 fn each_shape_of_failure_is_its_own_error_and_names_its_place() {
-    for language in [JAVASCRIPT, PYTHON] {
-        for (index, (source, expected, parts)) in shapes(language).into_iter().enumerate() {
-            let refused = index == 5;
+    for language in [TYPESCRIPT, JAVASCRIPT, PYTHON] {
+        for (source, expected, parts) in shapes(language) {
+            let refused = parts.iter().any(|part| part.contains("is not available"));
             let mut program = program(language, source);
             if refused {
                 program.offer = nothing(EndingRole::Standard);
@@ -459,4 +495,19 @@ fn each_shape_of_failure_is_its_own_error_and_names_its_place() {
             assert_eq!(execution.calls.refused.items.len(), usize::from(refused));
         }
     }
+}
+
+#[test]
+fn an_exit_of_typescript_is_refused_by_its_compiler() {
+    let told = arms::of(TYPESCRIPT).prepare_program("exit(1);", &[], &PrepareContext::default());
+    assert!(
+        matches!(
+            &told,
+            Err(PrepareError::Rejected {
+                band: Band::Compile,
+                diagnostics
+            }) if diagnostics.contains("'exit'")
+        ),
+        "{told:?}"
+    );
 }

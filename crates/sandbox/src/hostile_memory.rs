@@ -32,7 +32,7 @@ fn status(name: &str) -> u64 {
 fn hog(language: ProgramLanguage, source: &str) {
     let execution = ended(
         Program {
-            budget: Duration::from_secs(60),
+            budget: Duration::from_mins(1),
             max_memory_bytes: CAP,
             ..program(language, source)
         },

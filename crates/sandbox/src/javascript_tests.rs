@@ -9,6 +9,7 @@ use std::time::Duration;
 use vocab::failure::FailureClass;
 use vocab::grant::{HeldMemories, Offer};
 use vocab::knowledge::MemoryStrategy;
+use vocab::language::ProgramLanguage;
 use vocab::operations::{EndingRole, OPERATIONS};
 use vocab::outcome::ErrorType;
 
@@ -24,7 +25,7 @@ use crate::surroundings::Surroundings;
 /// One call of every operation, named `CALLS`.
 const CALLS: &str = include_str!("javascript_tests.js");
 
-fn guest() -> Guest {
+pub(crate) fn guest() -> Guest {
     static GUEST: OnceLock<Guest> = OnceLock::new();
     let load = || match arms::ecmascript() {
         Ok(bytes) => Guest::load(bytes, None).unwrap(),
@@ -33,7 +34,7 @@ fn guest() -> Guest {
     GUEST.get_or_init(load).clone()
 }
 
-fn program(source: &str) -> Program {
+pub(crate) fn program(source: &str) -> Program {
     Program {
         guest: guest(),
         source: source.to_owned(),
@@ -52,7 +53,7 @@ fn program(source: &str) -> Program {
 
 /// Offers that together hold every operation: no agent has two strategies for its memories, comes
 /// out of a machine's state and hands over, or has two roles.
-fn offers() -> [Offer; 3] {
+pub(crate) fn offers() -> [Offer; 3] {
     let all = everything(EndingRole::Standard);
     let mut driven = all.clone();
     driven.servicing.driven = true;
@@ -72,7 +73,7 @@ fn each(offer: &Offer, body: &str) -> String {
     )
 }
 
-fn ended(program: Program, fake: Fake) -> Execution {
+pub(crate) fn ended(program: Program, fake: Fake) -> Execution {
     let execution = start(program, Box::new(fake), Stop::default()).unwrap();
     execution.blocking_recv().unwrap()
 }
@@ -82,13 +83,13 @@ fn run(source: &str) -> Execution {
 }
 
 /// The lines a program printed.
-fn printed(execution: &Execution) -> Vec<&str> {
+pub(crate) fn printed(execution: &Execution) -> Vec<&str> {
     let lines = execution.logs.lines.iter();
     lines.map(|line| line.text.as_str()).collect()
 }
 
 /// The rendering of the one failure a program died of, and the error of its turn.
-fn failure(execution: &Execution) -> (ErrorType, String) {
+pub(crate) fn failure(execution: &Execution) -> (ErrorType, String) {
     let fault = execution.fault.as_ref().expect("the program is to fail");
     let text = match fault {
         Fault::Reported(reports) => reports[0].rendering.clone(),
@@ -386,6 +387,63 @@ fn what_is_caught_or_handled_is_no_failure() {
         printed(&execution),
         ["micro { a: [1, \"b\"] }", "3 undefined 36 ü\u{1f600} 2"]
     );
+}
+
+#[test]
+fn random_bytes_are_the_hosts_and_bounded() {
+    let source = "Math.random = () => 0;
+        const bytes = crypto.getRandomValues(new Uint8Array(1000));
+        const other = crypto.getRandomValues(new Uint32Array(bytes.buffer.slice(0), 4, 2));
+        console.log(new Set(bytes).size > 100, other.length);
+        console.log(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+            .test(crypto.randomUUID()), crypto.randomUUID() !== crypto.randomUUID());
+        for (const wrong of [new Float64Array(1), [1], new Uint8Array(65_537)]) {
+            try { crypto.getRandomValues(wrong); } catch (error) { console.log(error.name); }
+        }
+        console.log(crypto.getRandomValues(new Uint8Array(0)).length,
+            crypto.getRandomValues(new Uint8Array(65_536)).length);";
+    let execution = run(source);
+    assert_eq!(execution.fault, None);
+    assert_eq!(
+        printed(&execution),
+        [
+            "true 2",
+            "true true",
+            "TypeError",
+            "TypeError",
+            "RangeError",
+            "0 65536"
+        ]
+    );
+}
+
+#[test]
+fn every_character_a_module_may_be_named_with_names_one() {
+    let letters = |starts: bool| -> String {
+        let all = (0..=0x0010_FFFF).filter_map(char::from_u32);
+        let kept = all.filter(|c| {
+            let named = if starts {
+                c.to_string()
+            } else {
+                format!("a{c}")
+            };
+            arms::of(ProgramLanguage::Javascript).binding_name(&named) == named
+        });
+        kept.collect()
+    };
+    for (before, letters) in [("", letters(true)), ("a", letters(false))] {
+        assert!(letters.chars().count() > 1000);
+        let source = format!(
+            "const wrong = [...{letters:?}].filter((letter) => {{
+                try {{ new Function(`var {before}${{letter}};`); }} catch {{ return true; }}
+                return false;
+            }});
+            console.log(wrong.map((letter) => letter.codePointAt(0).toString(16)).join(\" \"));",
+        );
+        let execution = run(&source);
+        assert_eq!(execution.fault, None);
+        assert_eq!(printed(&execution), [""], "behind `{before}`");
+    }
 }
 
 #[test]

@@ -44,3 +44,5 @@ mod javascript_tests;
 mod python_tests;
 #[cfg(test)]
 mod trial;
+#[cfg(test)]
+mod typescript_tests;

@@ -15,8 +15,8 @@ use vocab::outcome::ErrorType;
 use crate::arms;
 use crate::components::{Cache, Guest};
 use crate::fakes::{Fake, everything};
-use crate::locations::Locations;
 use crate::outcome::Fault;
+use crate::prepare::PrepareContext;
 use crate::program::{Execution, Program, Stop, start};
 use crate::surroundings::Surroundings;
 
@@ -44,13 +44,16 @@ fn cache() -> Cache {
     Cache::open(target.join("compiled-guests")).unwrap()
 }
 
-/// A program that may call everything.
+/// A program that its arm accepts, and that may call everything.
 pub(crate) fn program(language: ProgramLanguage, source: &str) -> Program {
+    let prepared = arms::of(language)
+        .prepare_program(source, &[], &PrepareContext::default())
+        .unwrap();
     Program {
         guest: guest(language),
-        source: source.to_owned(),
-        modules: Vec::new(),
-        locations: Locations::default(),
+        source: prepared.source,
+        modules: prepared.modules,
+        locations: prepared.locations,
         has_library: true,
         offer: everything(EndingRole::Standard),
         budget: Duration::from_secs(20),

@@ -56,17 +56,17 @@ export interface DocSearch {
  * @throws {ApiError} `invalid-argument`
  */
 export function search(options?: {
-  /** Words. */
+  /** Words, in any order. */
   query?: string;
   /** Only entries of these modules. */
   modules?: string[];
-  /** Only functions that take or return this type. */
+  /** Only a type, and what is written with it. */
   type?: string;
   /** Only entries of a kind. */
   kind?: DocKind;
-  /** How many entries come before the page. */
+  /** How many entries to leave out at the beginning. */
   offset?: number;
-  /** How many entries a page has. */
+  /** How many entries to give, 100 at most; left out, 20. */
   limit?: number;
 }): DocSearch {
   const operation = "docs.search";

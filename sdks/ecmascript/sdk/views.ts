@@ -100,8 +100,8 @@ export function openText(label: string, body: string): void {
 /**
  * Shows a page of the documentation.
  *
- * @param target A function, or the name of a function, a type or a module.
- * @throws {ApiError} `not-found`, `invalid-argument`
+ * @param target A function, or the name of a function, a type or a module, in full or bare.
+ * @throws {ApiError} `not-found`, `conflict` for a bare name of several, `invalid-argument`
  */
 export function openDocsView(target: string | Function): void {
   const operation = "views.open_docs_view";

@@ -8,5 +8,4 @@
 mod fixtures;
 mod prompts;
 mod rendered;
-mod sources;
 mod spelling;

@@ -38,7 +38,10 @@ impl Arm for Javascript {
         key: &str,
         _context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        Ok(Module::verbatim(source, key))
+        Ok(Module {
+            exports: ecmascript::exports::exports(source),
+            ..Module::verbatim(source, key)
+        })
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {

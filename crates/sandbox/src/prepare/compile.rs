@@ -35,6 +35,18 @@ pub(crate) struct Redirected {
     pub(crate) temporary: PathBuf,
 }
 
+impl Redirected {
+    /// For a compiler that is only asked what it is.
+    pub(crate) fn anywhere() -> Self {
+        let temporary = std::env::temp_dir();
+        Self {
+            cwd: temporary.clone(),
+            home: temporary.clone(),
+            temporary,
+        }
+    }
+}
+
 /// What a compiler came to.
 #[derive(Clone, Debug)]
 pub(crate) struct Finished {

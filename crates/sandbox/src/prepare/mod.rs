@@ -138,6 +138,16 @@ struct Held {
     shared: Option<Arc<Shared>>,
 }
 
+impl Held {
+    fn shared(&mut self) -> Result<Arc<Shared>, PrepareError> {
+        let shared = match &self.shared {
+            Some(shared) => Arc::clone(shared),
+            None => Arc::clone(self.shared.insert(Shared::current()?)),
+        };
+        Ok(shared)
+    }
+}
+
 impl PrepareContext {
     /// Gives a preparation the agent's tree, reset but for what the arm keeps, and what all agents
     /// share. One preparation at a time: another of the same agent waits.
@@ -148,17 +158,29 @@ impl PrepareContext {
     ) -> Result<T, PrepareError> {
         // A preparation that panicked left files, which the reset removes.
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Held { workspace, shared } = &mut *held;
-        let shared = match shared {
-            Some(shared) => shared,
-            None => shared.insert(Shared::current()?),
-        };
+        let shared = held.shared()?;
+        let workspace = &mut held.workspace;
         let workspace = match workspace {
             Some(workspace) => workspace,
             None => workspace.insert(Workspace::create().map_err(unusable)?),
         };
         workspace.reset(kept).map_err(unusable)?;
-        prepare(workspace, shared)
+        prepare(workspace, &shared)
+    }
+
+    /// What all agents share, which this context then keeps.
+    pub(crate) fn shared(&self) -> Result<Arc<Shared>, PrepareError> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .shared()
+    }
+
+    /// Where the agent's tree is, where a preparation has needed one.
+    #[cfg(test)]
+    pub(crate) fn tree(&self) -> Option<std::path::PathBuf> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.workspace.as_ref().map(|tree| tree.path().to_owned())
     }
 
     /// How often a module was built for this agent.

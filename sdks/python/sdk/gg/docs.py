@@ -77,10 +77,10 @@ def search(
     Args:
         query: Words to look for.
         modules: Only entries of these modules.
-        type: Only entries that take or give the type.
+        type: Only a type, and what is written with it.
         kind: Only entries of the kind.
         offset: How many entries to leave out at the beginning.
-        limit: How many entries to give at most; left out, 20.
+        limit: How many entries to give, 100 at most; left out, 20.
 
     Returns:
         How many entries there are, and those of this page.

@@ -120,10 +120,10 @@ def open_docs_view(target: str | Callable | type | ModuleType) -> None:
     """Shows a page of the documentation.
 
     Args:
-        target: A function, type or module, or the name of one.
+        target: A function, type or module, or the name of one, in full or bare.
 
     Raises:
-        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
+        ApiError: With `NOT_FOUND`, `CONFLICT` for a bare name of several, or `INVALID_ARGUMENT`.
     """
     call(wire.open_docs_view, target_(target))
 

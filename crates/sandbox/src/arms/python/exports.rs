@@ -25,10 +25,9 @@ pub(super) fn exports(source: &str) -> Vec<Export> {
         .map(|export| export.name)
         .collect();
     let mut found: Vec<Export> = Vec::new();
-    for (at, statement) in statements.iter().enumerate() {
+    for statement in &statements {
         for mut export in lines.bound(statement, &classes) {
-            let body = statements[at].end;
-            let docstring = lines.docstring(body).filter(|_| statement.opens);
+            let docstring = lines.docstring(statement).filter(|_| statement.opens);
             export.comment = docstring.unwrap_or_else(|| lines.comment_above(statement.start));
             match found.iter_mut().find(|other| other.name == export.name) {
                 Some(other) => *other = export,
@@ -236,20 +235,20 @@ impl Module<'_> {
         for (at, character) in self.source[from..to].char_indices() {
             match self.kinds[from + at] {
                 Kind::Comment => {}
-                Kind::Text => text.push(character),
                 Kind::Code if character.is_whitespace() || character == '\\' => {
                     if !text.ends_with(' ') {
                         text.push(' ');
                     }
                 }
-                Kind::Code => text.push(character),
+                Kind::Text | Kind::Code => text.push(character),
             }
         }
         text.trim().to_owned()
     }
 
     /// The string that a body begins with.
-    fn docstring(&self, colon: usize) -> Option<String> {
+    fn docstring(&self, statement: &Statement) -> Option<String> {
+        let colon = statement.end;
         let rest = self.source.get(colon + 1..)?;
         let skipped = rest.char_indices().find(|(at, character)| {
             let at = colon + 1 + at;

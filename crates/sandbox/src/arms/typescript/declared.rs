@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::ecmascript::exports::bare;
 use crate::prepare::Export;
 
 /// The declarations of a file as those of an ambient module, in which nothing is declared twice.
@@ -143,17 +144,6 @@ fn end(text: &str) -> usize {
         }
     }
     text.len()
-}
-
-/// What a comment says, without its marks.
-fn bare(comment: &str) -> String {
-    let inner = comment.trim_start_matches("/**").trim_end_matches("*/");
-    let lines = inner.lines().map(|line| {
-        let line = line.trim();
-        line.strip_prefix("* ")
-            .unwrap_or(line.strip_prefix('*').unwrap_or(line))
-    });
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 fn declaration(comment: String, text: &str) -> Option<Declared<'_>> {

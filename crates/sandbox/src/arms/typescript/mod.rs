@@ -201,7 +201,7 @@ impl Arm for Typescript {
     }
 
     fn module_path(&self, module: &str) -> String {
-        module.to_owned()
+        ecmascript::module_path(module)
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {
@@ -229,9 +229,8 @@ impl Arm for Typescript {
     }
 
     fn warm_prepare(&self, context: &PrepareContext) -> Result<(), PrepareError> {
-        context.preparation(&[], |_, shared| {
-            check::warm(&Toolchain::of(shared)?, shared)
-        })
+        let shared = context.shared()?;
+        check::warm(&Toolchain::of(&shared)?, &shared)
     }
 
     fn availability(&self) -> Result<(), Unavailable> {

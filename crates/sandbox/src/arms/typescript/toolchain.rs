@@ -109,14 +109,8 @@ fn installed(folder: &Path) -> PathBuf {
 
 /// Whether a compiler is of the right release; else what it is.
 fn release(path: &Path) -> Result<(), String> {
-    let temporary = std::env::temp_dir();
-    let at = Redirected {
-        cwd: temporary.clone(),
-        home: temporary.clone(),
-        temporary,
-    };
-    let finished =
-        compile::run(path, &["--version"], &at, COMPILE_TIME).map_err(|error| error.to_string())?;
+    let finished = compile::run(path, &["--version"], &Redirected::anywhere(), COMPILE_TIME)
+        .map_err(|error| error.to_string())?;
     if finished.success && finished.stdout.starts_with(RELEASE) {
         return Ok(());
     }

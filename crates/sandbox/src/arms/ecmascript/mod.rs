@@ -4,6 +4,9 @@
 //! Always true: a path, a name or a text enters a program as JSON, so none can end the literal it
 //! stands in.
 
+pub(super) mod exports;
+mod mask;
+
 use vocab::operations::Operation;
 
 use super::{Lines, Opening, own};
@@ -92,12 +95,12 @@ pub(super) fn binding_name(authored: &str) -> String {
 }
 
 /// Whether a name may go on with a character. Fewer than the language allows: what the standard
-/// library knows to be a letter, without the letters in circles and squares, which only look it.
+/// library knows to be a letter, without what only looks it: letters in circles and squares, a tilde.
 fn continues(character: char) -> bool {
     character == '_'
         || character.is_ascii_digit()
         || (character.is_alphabetic()
-            && !matches!(character, '\u{24B6}'..='\u{24E9}' | '\u{1F130}'..='\u{1F189}'))
+            && !matches!(character, '\u{24B6}'..='\u{24E9}' | '\u{2E2F}' | '\u{1F130}'..='\u{1F189}'))
 }
 
 /// Whether a name may start with a character: the standard library cannot tell a letter from a mark
