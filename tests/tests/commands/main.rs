@@ -4,6 +4,7 @@
 
 mod candidates;
 mod flow;
+mod selfcheck;
 mod show;
 
 use std::fs;

@@ -70,7 +70,10 @@ fn of_two_programs_both_run_and_the_first_failure_is_the_turn_s() {
         .map(|message| content_text(&message["content"]))
         .collect();
     assert_eq!(receipts[..2], ["ok", "ok"]);
-    assert!(receipts[2].contains("There is no tool `shell`"), "{receipts:?}");
+    assert!(
+        receipts[2].contains("There is no tool `shell`"),
+        "{receipts:?}"
+    );
     assert!(receipts[3].contains("has no `program`"), "{receipts:?}");
 }
 
@@ -133,7 +136,11 @@ fn a_refused_call_is_one_call_and_one_result_caught_or_not() {
             let error = &run.event("turn_outcome")["errorType"];
             assert_eq!(error, "program_unknown_name");
         }
-        assert!(run.logs("warn").iter().any(|it| it.contains("delegation.fork")));
+        assert!(
+            run.logs("warn")
+                .iter()
+                .any(|it| it.contains("delegation.fork"))
+        );
     }
 }
 

@@ -65,7 +65,11 @@ fn what_a_hook_says_behind_a_program_s_write_reaches_the_model() {
     run.ended(0, "completed");
     assert_eq!(run.file("a"), "x");
     let requests = run.gateway.as_ref().unwrap().requests();
-    assert!(requests[1].text().contains("well written"), "{}", run.describe());
+    assert!(
+        requests[1].text().contains("well written"),
+        "{}",
+        run.describe()
+    );
 }
 
 #[test]

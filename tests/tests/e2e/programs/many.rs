@@ -15,28 +15,29 @@ fn a_code_agent_and_a_tool_agent_leave_the_same_files() {
     let contents = "fn main() {}\r\n// é\n";
     let tools = Run::builder()
         .answers(answers([
-            Answer::call("write_file", json!({ "path": "src/main.rs", "contents": contents }))
-                .and_call(
-                    "edit_file",
-                    json!({ "path": "src/main.rs", "oldString": "main", "newString": "start" }),
-                )
-                .and_call("shell", json!({ "command": "cp src/main.rs copy.rs" })),
+            Answer::call(
+                "write_file",
+                json!({ "path": "src/main.rs", "contents": contents }),
+            )
+            .and_call(
+                "edit_file",
+                json!({ "path": "src/main.rs", "oldString": "main", "newString": "start" }),
+            )
+            .and_call("shell", json!({ "command": "cp src/main.rs copy.rs" })),
             Answer::finish("Done."),
         ]))
         .run();
     let code = Run::builder()
         .launch(launch())
-        .answers(answers([
-            does(&format!(
-                r#"
+        .answers(answers([does(&format!(
+            r#"
                 files.writeFile("src/main.rs", {});
                 files.editFile("src/main.rs", "main", "start");
                 shell.shell("cp src/main.rs copy.rs");
                 session.finish("Done.");
                 "#,
-                json!(contents)
-            )),
-        ]))
+            json!(contents)
+        ))]))
         .run();
     for run in [&tools, &code] {
         run.ended(0, "completed");

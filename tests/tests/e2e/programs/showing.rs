@@ -35,7 +35,11 @@ fn a_view_arrives_with_the_next_turn_and_nothing_else_does() {
     let tail = &texts[texts.len() - 3..];
     assert_eq!(
         tail,
-        ["ok", "File: src/a.rs:1-2 of 2 lines\n----\none\ntwo\n", "View: sum\n----\n8"],
+        [
+            "ok",
+            "File: src/a.rs:1-2 of 2 lines\n----\none\ntwo\n",
+            "View: sum\n----\n8"
+        ],
         "{texts:#?}"
     );
     assert!(!texts.iter().any(|text| text.contains("for nobody")));
@@ -76,13 +80,17 @@ fn every_request_offers_one_tool_and_is_pinned_to_it() {
             .any(|it| it["operation"] == "files.read_file" && it["name"] == "readFile"),
         "{files}"
     );
-    assert!(!modules.iter().any(|it| it["module"] == "board"), "{surface}");
+    assert!(
+        !modules.iter().any(|it| it["module"] == "board"),
+        "{surface}"
+    );
     assert_eq!(run.summary()["programLanguage"], "javascript");
 }
 
 #[test]
 fn the_bytes_that_were_submitted_are_recorded_run_and_sent_back() {
-    let source = "import { session } from \"gg\";\r\n// é 漢 \u{1f980}\t\"\\\nsession.finish(\"Done.\");\n";
+    let source =
+        "import { session } from \"gg\";\r\n// é 漢 \u{1f980}\t\"\\\nsession.finish(\"Done.\");\n";
     let run = Run::builder()
         .launch(launch())
         .answers(answers([exactly("const x = 1;\n"), exactly(source)]))
@@ -136,13 +144,21 @@ fn a_view_that_is_opened_again_replaces_the_one_before() {
     let texts = |n: usize| -> Vec<String> {
         let messages = requests[n].messages();
         let texts = messages.iter().map(|it| content_text(&it["content"]));
-        texts.filter(|text| text.starts_with("View: same")).collect()
+        texts
+            .filter(|text| text.starts_with("View: same"))
+            .collect()
     };
     assert_eq!(texts(1), ["View: same\n----\nsecond"]);
     // What was sent stays, so that the prefix does.
-    assert_eq!(texts(2), ["View: same\n----\nsecond", "View: same\n----\nthird"]);
+    assert_eq!(
+        texts(2),
+        ["View: same\n----\nsecond", "View: same\n----\nthird"]
+    );
     let managed = run.event("context_managed");
-    assert_eq!((&managed["action"], &managed["items"]), (&json!("evict_file_views"), &json!(1)));
+    assert_eq!(
+        (&managed["action"], &managed["items"]),
+        (&json!("evict_file_views"), &json!(1))
+    );
     assert_eq!(run.events("prefix_broken").len(), 0);
 }
 
@@ -188,7 +204,10 @@ fn a_bound_of_views_is_a_failure_that_a_program_can_catch() {
         ["File: long:1-1 of 1 lines\n----\nyyy (69997 more chars...)"]
     );
     let refused = run.logs("warn");
-    assert!(refused.iter().any(|it| it.contains("views refused")), "{refused:?}");
+    assert!(
+        refused.iter().any(|it| it.contains("views refused")),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -222,7 +241,10 @@ fn a_program_reads_writes_and_runs_as_its_agent_may() {
     assert_eq!(run.file("made/a.txt"), "alpha\ngamma\n");
     assert_eq!(run.event("shell")["origin"], "program");
     let journal = run.journal_lines();
-    let ids: Vec<_> = journal.iter().filter_map(|line| line["callId"].as_str()).collect();
+    let ids: Vec<_> = journal
+        .iter()
+        .filter_map(|line| line["callId"].as_str())
+        .collect();
     assert!(ids.contains(&"program:0:write_file"), "{ids:?}");
     assert!(ids.contains(&"program:4:shell"), "{ids:?}");
 }

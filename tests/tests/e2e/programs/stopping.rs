@@ -20,7 +20,10 @@ fn an_endless_program_ends_on_its_own_clock_and_the_next_runs() {
             &format!("/capabilities/{place}/params/timeoutSecs"),
             json!(0.5),
         ))
-        .answers(answers([exactly(ENDLESS), does("session.finish('Done.');")]))
+        .answers(answers([
+            exactly(ENDLESS),
+            does("session.finish('Done.');"),
+        ]))
         .run();
     run.ended(0, "completed");
     assert_eq!(run.event("turn_outcome")["errorType"], "sandbox_timeout");
@@ -74,7 +77,10 @@ fn a_spent_clock_refuses_calls_and_still_takes_an_ending() {
     let finished = run.event("code_execution")["finished"].clone();
     assert_eq!(finished, "limit-exceeded", "{}", run.describe());
     let results = run.events("api_result");
-    let last = results.iter().rev().find(|it| it["operation"] == "files.list_dir");
+    let last = results
+        .iter()
+        .rev()
+        .find(|it| it["operation"] == "files.list_dir");
     assert_eq!(last.unwrap()["failure"], "limit-exceeded");
 }
 
@@ -103,6 +109,10 @@ fn a_guest_that_prints_leaves_the_stream_valid_and_sees_no_key() {
     assert!(logs.len() <= 200 && execution["logsSuppressed"].as_u64().unwrap() >= 200);
     assert!(!run.stdout.contains(tests::run::CREDENTIAL));
     let requests = run.gateway.as_ref().unwrap().requests();
-    assert!(requests.iter().all(|it| !it.text().contains(tests::run::CREDENTIAL)));
+    assert!(
+        requests
+            .iter()
+            .all(|it| !it.text().contains(tests::run::CREDENTIAL))
+    );
     assert!(fs::read_dir(run.workspace()).is_ok());
 }
