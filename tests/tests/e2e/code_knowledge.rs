@@ -12,6 +12,8 @@ use tests::gateway::{Answer, Request, content_text};
 use tests::launch::Launch;
 use tests::run::Run;
 
+use crate::coders::Script;
+
 /// The texts of the n-th request of the model's, in order.
 fn request(run: &Run, n: usize) -> Vec<String> {
     let requests = run.gateway.as_ref().unwrap().requests();
@@ -46,14 +48,12 @@ fn exactly(source: impl Into<String>) -> Answer {
 }
 
 /// Answers the turns of the model's own with these programs, and then finishes.
-fn by_turn<'a>(
-    bodies: impl IntoIterator<Item = &'a str>,
-) -> impl Fn(&Request, usize) -> Answer + Send + Sync + use<> {
+fn by_turn<'a>(bodies: impl IntoIterator<Item = &'a str>) -> Script {
     let answers: Vec<_> = bodies.into_iter().map(str::to_owned).collect();
-    move |_: &Request, n: usize| match answers.get(n) {
+    Box::new(move |_: &Request, n: usize| match answers.get(n) {
         Some(body) => exactly(body.as_str()),
         None => exactly("import { session } from \"gg\";\nsession.finish(\"Done.\");"),
-    }
+    })
 }
 
 /// Sets the opening turn of the first profile.

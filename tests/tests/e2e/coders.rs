@@ -1,7 +1,7 @@
 //! What the suites on agents that answer with programs say in the same words.
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Request, Responder, content_text};
+use tests::gateway::{Answer, Request, content_text};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
@@ -79,13 +79,16 @@ pub(crate) fn finish(summary: &str) -> Answer {
     submit(&format!("session.finish({});", json!(summary)))
 }
 
+/// What a gateway answers with.
+pub(crate) type Script = Box<dyn Fn(&Request, usize) -> Answer + Send + Sync>;
+
 /// Answers the turns with these programs, in order, and then finishes.
-pub(crate) fn programs<'a>(bodies: impl IntoIterator<Item = &'a str>) -> impl Responder + use<> {
+pub(crate) fn programs<'a>(bodies: impl IntoIterator<Item = &'a str>) -> Script {
     let answers: Vec<Answer> = bodies.into_iter().map(submit).collect();
-    move |request: &Request, _| {
+    Box::new(move |request: &Request, _| {
         let next = answers.get(request.turn()).cloned();
         next.unwrap_or_else(|| finish("Done."))
-    }
+    })
 }
 
 /// Runs a root of one profile, whose turns are these programs.

@@ -5,7 +5,8 @@ use serde_json::Value;
 use vocab::knowledge::{MemoryStrategy, TaskMode};
 use vocab::operations::OPERATIONS;
 use vocab::tools::{
-    Exit, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Target, ToolName, Variants, definition,
+    BoardRoster, Exit, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Target, ToolName, Variants,
+    definition,
 };
 
 use super::notes::note;

@@ -99,7 +99,7 @@ fn after_compaction(run: &Run, summary: &str) -> Vec<String> {
     };
     let chats = requests.iter().filter(|it| it.method == "POST");
     chats
-        .map(texts)
+        .map(|it| texts(it))
         .find(|texts| texts.iter().any(|text| text.starts_with(&head)))
         .unwrap()
 }

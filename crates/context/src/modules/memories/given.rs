@@ -135,6 +135,7 @@ mod tests {
     use super::*;
 
     const NONE: MemoryCode = MemoryCode {
+        language: None,
         module: None,
         on_use: None,
     };
