@@ -107,7 +107,9 @@ impl<'a> Agent<'a> {
                 self.call = Some(line.text("tool"));
                 self.blocked = None;
             }
-            "tool_result" => {
+            // A program's call says by its operation what it is, and no tool's name.
+            "api_call" => self.blocked = None,
+            "tool_result" | "api_result" => {
                 self.call = None;
                 if self.blocked.take().is_some() && line.text("failure") != "refused" {
                     let failure = line.get("failure");

@@ -86,7 +86,7 @@ fn sixteen_agents_run_their_programs_at_once() {
         )
         .answers(move |request: &Request, _: usize| {
             let text = request.text();
-            match text.split_once("\"number ") {
+            match text.split_once("----\\nnumber ") {
                 Some((_, rest)) if text.contains("I am worker.") => {
                     let number = rest.split('"').next().unwrap_or_default().to_owned();
                     does(&format!(

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::gateway::content_text;
 use tests::run::Run;
 
-use super::{ON_FILES, answers, does, exactly, launch, workshop};
+use super::{answers, does, exactly, launch, workshop};
 use crate::coders::{cast, coder, told};
 
 #[test]
@@ -43,7 +43,7 @@ fn a_view_arrives_with_the_next_turn_and_nothing_else_does() {
         "{texts:#?}"
     );
     assert!(!texts.iter().any(|text| text.contains("for nobody")));
-    let execution = run.event("code_execution");
+    let execution = run.events("code_execution")[0];
     assert_eq!(execution["logs"][0]["text"], "a line for nobody");
     assert_eq!(execution["toolCalls"], 2);
     assert_eq!(execution["apiCalls"], 3);
@@ -260,5 +260,4 @@ fn an_agent_that_may_not_see_files_still_shows_texts() {
         .run();
     run.ended(0, "completed");
     assert_eq!(told(&run, "View: t"), ["View: t\n----\nx"]);
-    let _ = ON_FILES;
 }

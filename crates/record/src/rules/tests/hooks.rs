@@ -129,6 +129,35 @@ fn what_a_hook_blocks_does_not_happen() {
 }
 
 #[test]
+fn a_program_s_blocked_call_is_refused_and_its_next_is_judged_anew() {
+    let of_programs = |failure: &str| -> Vec<String> {
+        let mut lines = hooked();
+        for line in &mut lines {
+            let kind = match line["type"].as_str() {
+                Some("tool_call") => "api_call",
+                Some("tool_result") => "api_result",
+                _ => continue,
+            };
+            line["type"] = json!(kind);
+            line["operation"] = match line["tool"].as_str() {
+                Some("shell") => json!("shell.shell"),
+                _ => json!("files.write_file"),
+            };
+        }
+        let place = at(&lines, "api_result", 0);
+        lines[place]["failure"] = json!(failure);
+        let found = check_with(&text(&lines), Ending::Killed);
+        let of_hooks = found.into_iter().filter(|it| it.rule == rule::HOOKS);
+        of_hooks.map(|it| it.message).collect()
+    };
+    assert_eq!(of_programs("refused"), [""; 0]);
+    assert_eq!(
+        of_programs("io-error"),
+        ["a blocked call fails as \"io-error\", not as refused"]
+    );
+}
+
+#[test]
 fn a_hook_that_judged_nothing_ends_its_agent_and_the_run() {
     let mut lines = hooked();
     let place = at(&lines, "hook", 0);
