@@ -56,7 +56,7 @@ pub fn judge_text(label: &str, body: &str, composed: u64) -> Result<(), Failure>
 ///
 /// `limit-exceeded`, with its size and the bound.
 pub fn judge_file(text: &str) -> Result<(), Failure> {
-    over("the lines to show", text.len(), MAX_TEXT_BYTES)
+    over("the text", text.len(), MAX_TEXT_BYTES)
 }
 
 /// Judges to how many characters the lines of a view are cut.

@@ -3,6 +3,11 @@
 use super::{TaskChange, TaskUsage};
 use crate::modules::listed::Listed;
 
+/// A section where tasks have none.
+pub(super) fn no_section(key: &str) -> String {
+    format!("`{key}` is no argument: tasks have a title and a description here")
+}
+
 impl TaskChange {
     /// The text of the result.
     pub fn as_text(&self) -> String {

@@ -4,6 +4,7 @@ use tools::Faults;
 use vocab::failure::Failure;
 use vocab::knowledge::TaskMode;
 
+use super::answers;
 use super::call::{described, new_id, title_of};
 use super::{NewTask, Sections, TaskCall, TaskChanges, TextChange};
 
@@ -100,9 +101,7 @@ fn sections(given: &Sections, mode: TaskMode, new: bool, faults: &mut Faults) {
         ("completionCriteria", &given.completion_criteria),
     ] {
         match (mode, text) {
-            (TaskMode::Simple, Some(_)) => faults.push(format!(
-                "`{key}` is no argument: tasks have a title and a description here"
-            )),
+            (TaskMode::Simple, Some(_)) => faults.push(answers::no_section(key)),
             (TaskMode::Issues, None) if new => faults.push(format!("`{key}` is missing")),
             (TaskMode::Issues, Some(text)) => faults.filled(key, text),
             (TaskMode::Simple | TaskMode::Issues, None) => {}
