@@ -280,6 +280,8 @@ impl Views for Serving {
                 last: narrow(region.last),
             }),
         };
-        Ok(held.window.open_views().map(view).collect())
+        // What is pinned is not the agent's to close.
+        let closable = held.window.open_views().filter(|item| item.is_ephemeral());
+        Ok(closable.map(view).collect())
     }
 }
