@@ -54,7 +54,7 @@ fn code_of_a_scratchpad_loads_with_the_write_and_goes_with_it() {
     place(&request(&run, 1), "View: used\n----\n3");
     assert_eq!(shown(&run, "second")["counted"], 2);
     // The update said nothing of code, which clears it.
-    assert_eq!(run.outcomes()[2], "error");
+    assert_eq!(run.outcomes()[2], "program_unknown_name");
     let revisions = run.events("memory_revision");
     assert!(revisions[0]["code"].as_str().unwrap().contains("count"));
     assert!(revisions[0]["onUse"].as_str().unwrap().contains("openText"));
@@ -81,7 +81,7 @@ fn code_of_other_memories_loads_with_the_reading() {
         run.outcomes(),
         [
             "progressed",
-            "error",
+            "program_unknown_name",
             "progressed",
             "progressed",
             "finished"
@@ -124,8 +124,7 @@ fn a_tool_calling_holder_neither_sees_nor_touches_the_code() {
                 let tools = body["tools"].to_string();
                 if !tools.contains("submit_program") {
                     assert!(!tools.contains("onUse"), "{tools}");
-                    let said = request.messages().last().unwrap()["content"].to_string();
-                    return if said.contains("replaced") {
+                    return if request.turn() > 0 {
                         tests::gateway::Answer::finish("Helped.")
                     } else {
                         tests::gateway::Answer::call(
@@ -147,7 +146,10 @@ fn a_tool_calling_holder_neither_sees_nor_touches_the_code() {
         .run();
     run.ended(0, "completed");
     let revisions = run.events("memory_revision");
-    assert_eq!(revisions.len(), 2);
+    // The root's stands behind its program, in which the helper's was made.
+    let mut numbers: Vec<_> = revisions.iter().map(|it| it["revision"].as_u64()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [Some(1), Some(2)]);
     assert_eq!(revisions[1]["code"], revisions[0]["code"], "it stays");
     let requests = run.gateway.as_ref().unwrap().requests();
     assert!(requests.iter().any(|it| {

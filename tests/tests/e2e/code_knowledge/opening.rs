@@ -10,7 +10,8 @@ use crate::coders::{cast, code, coder, finish, library};
 
 fn on_files() -> [Value; 3] {
     [
-        json!({ "id": "read-file", "enabled": true, "implementation": "unlimited", "params": {} }),
+        json!({ "id": "read-file", "enabled": true, "implementation": "unlimited",
+            "params": { "lineCap": 200 } }),
         json!({ "id": "list-dir", "enabled": true, "params": {} }),
         json!({ "id": "search", "enabled": true, "params": {} }),
     ]
@@ -104,7 +105,7 @@ fn an_opening_turn_of_unknown_names_is_refused_at_each() {
         let launch = cast([coder("root", &on_files(), &ON_FILES, &[])]);
         let launch = opens_on(launch, &["file"], &functions, None);
         let run = Run::builder().launch(launch).answers(by_turn([])).run();
-        run.ended(1, "internal_error");
+        run.ended(1, "launch_refused");
         let told = run.describe();
         assert!(told.contains(named), "{told}");
         assert!(told.contains("the nearest is `files`"), "{told}");

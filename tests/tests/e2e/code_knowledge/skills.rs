@@ -104,7 +104,7 @@ fn code_that_fails_is_told_once_and_harms_nothing_else() {
     );
     assert_eq!(script.len(), 1, "{script:#?}");
     assert!(script[0].contains("not available"), "{}", script[0]);
-    assert_eq!(run.outcomes(), ["progressed", "error", "finished"]);
+    assert_eq!(run.outcomes(), ["progressed", "program_throw", "finished"]);
     let module = told(
         &run,
         "Notice\n----\nThe code of the skill `csv-tools` could not be loaded",
@@ -147,7 +147,7 @@ fn skills_in_no_language_of_the_agent_are_refused_at_launch() {
         .file(".gg/skills/csv/skill.py", "def rows(): ...\n")
         .answers(|_: &Request, _: usize| Answer::text("never asked"))
         .run();
-    run.ended(1, "internal_error");
+    run.ended(1, "launch_refused");
     let told = run.describe();
     assert!(
         told.contains("nothing that programs in JavaScript can use; add `skill.js`"),
@@ -158,10 +158,16 @@ fn skills_in_no_language_of_the_agent_are_refused_at_launch() {
 #[test]
 fn a_copy_of_the_agent_loads_nothing_of_it() {
     let fork = serde_json::json!({ "id": "fork", "enabled": true, "params": {} });
+    let collects =
+        serde_json::json!({ "id": "subagents", "enabled": true, "params": { "maxDepth": 2 } });
     let root = coder(
         "root",
-        &[skills(".gg/skills", &[]), fork],
-        &["skills.read_skill", "delegation.fork"],
+        &[skills(".gg/skills", &[]), fork, collects],
+        &[
+            "skills.read_skill",
+            "delegation.fork",
+            "delegation.wait_for_subagents",
+        ],
         &[],
     );
     let run = Run::builder()
