@@ -86,6 +86,21 @@ pub(super) fn parse(name: &'static str, source: &str) -> Result<(), PromptError>
     }
 }
 
+/// Compiles a text, also on a stack that is not its thread's own, as calls of a program run on: the
+/// parser measures what is left of the thread's, finds none of it there, and refuses what is right.
+fn compile(source: &str) -> Result<Template, TemplateError> {
+    let here = Template::compile(source);
+    if here.is_ok() {
+        return here;
+    }
+    std::thread::scope(|scope| {
+        let apart = std::thread::Builder::new().spawn_scoped(scope, || Template::compile(source));
+        // Where no thread is to be had, what was found here stands.
+        let apart = apart.ok().and_then(|thread| thread.join().ok());
+        apart.unwrap_or(here)
+    })
+}
+
 /// A template to be rendered, strictly and without escaping.
 #[derive(Debug)]
 struct Compiled<'a> {
@@ -107,7 +122,7 @@ struct Piece<'a> {
 impl Piece<'_> {
     fn template(&self, name: &'static str) -> Result<&Template, PromptError> {
         let compiled = self.compiled.get_or_init(|| {
-            Template::compile(self.source)
+            compile(self.source)
                 .map_err(|error| unparsed(name, self.source, &error).moved(self.line))
         });
         compiled.as_ref().map_err(Clone::clone)

@@ -74,7 +74,12 @@ impl Window {
         self.settle();
         let before = self.bands.total();
         let (gone, left): (Vec<_>, Vec<_>) = self.items.iter().cloned().partition(is_closed);
-        let first_index = self.replace_items(left, Rewrite::CloseView);
+        let act = if gone.iter().all(|item| item.band == Band::DocsView) {
+            Rewrite::CloseDocs
+        } else {
+            Rewrite::CloseView
+        };
+        let first_index = self.replace_items(left, act);
         self.settle();
         let view = |item: Item| ClosedView {
             band: item.band,
