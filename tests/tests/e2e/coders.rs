@@ -139,6 +139,15 @@ pub(crate) fn refused(out: &Value, name: &str, class: &str, operation: &str, tex
     }
 }
 
+/// What the agent that ended last handed in.
+#[track_caller]
+pub(crate) fn handed_in(run: &Run) -> &str {
+    let ended = run.events("agent_status");
+    let last = ended.iter().rfind(|it| it["endedAs"] == "completed");
+    last.and_then(|it| it["result"].as_str())
+        .unwrap_or_else(|| panic!("no agent ended with a result\n{}", run.describe()))
+}
+
 /// Every message of every request of the model's that begins so, each once.
 pub(crate) fn told(run: &Run, head: &str) -> Vec<String> {
     let requests = run.gateway.as_ref().unwrap().requests();

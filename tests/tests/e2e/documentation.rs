@@ -2,9 +2,11 @@
 //! next turn on, what it may not call is neither, and calls made unread are counted (04 §8).
 
 use serde_json::{Value, json};
+use tests::gateway::Gateway;
 use tests::run::{Builder, Run};
 
 use crate::coders::{cast, coder, programs, refused, shown, told};
+use crate::windowed::edited;
 
 const READ: [&str; 2] = ["files.read_file", "files.read_text_file"];
 const CLOSE: [&str; 2] = ["docs.close", "docs.close_all"];
@@ -170,10 +172,12 @@ fn what_may_not_be_called_is_neither_found_nor_opened() {
 #[test]
 fn a_page_that_stands_is_not_shown_again_until_it_is_closed() {
     let run = reader("javascript", &json!(false))
-        .answers(programs([
-            r#"views.openDocsView("readFile"); views.openDocsView("gg.views.openText");"#,
-            r#"views.openDocsView("gg.files.readFile");"#,
-            r#"
+        .gateway(Gateway::with_checker(
+            Some(edited()),
+            programs([
+                r#"views.openDocsView("readFile"); views.openDocsView("gg.views.openText");"#,
+                r#"views.openDocsView("gg.files.readFile");"#,
+                r#"
             attempt("closed", () => docs.close("readFile"));
             attempt("again", () => docs.close("gg.files.readFile"));
             attempt("blank", () => docs.close(" "));
@@ -182,7 +186,8 @@ fn a_page_that_stands_is_not_shown_again_until_it_is_closed() {
             attempt("none", () => docs.closeAll());
             show("out");
             "#,
-        ]))
+            ]),
+        ))
         .run();
     run.ended(0, "completed");
     let out = shown(&run, "out");

@@ -12,8 +12,11 @@ pub(crate) const ROOT: &str = "Do what the script says.";
 pub(crate) fn task(request: &Request) -> String {
     let messages = request.messages();
     let task = messages.iter().find(|message| message["role"] == "user");
-    task.map(|message| content_text(&message["content"]))
-        .unwrap_or_default()
+    let text = task.map(|message| content_text(&message["content"]));
+    let text = text.unwrap_or_default();
+    // An agent that writes programs has it under a heading.
+    let bare = text.strip_prefix("Task\n----\n").map(str::to_owned);
+    bare.unwrap_or(text)
 }
 
 /// Whether a request is the root's.
