@@ -42,15 +42,16 @@ pub(crate) fn check(language: ProgramLanguage, build: Build) -> Result<Cost, Str
 
 /// A language's verdict, as it is printed.
 pub(crate) fn line(language: ProgramLanguage, verdict: &Result<Cost, String>) -> String {
+    let id = language.as_str();
     match verdict {
         Ok(Cost { component, program }) => {
             let program = program.map(|ms| format!(", program checked in {ms} ms"));
             let program = program.unwrap_or_default();
-            format!("{language:<12} ok      component ready in {component} ms{program}\n")
+            format!("{id:<12} ok      component ready in {component} ms{program}\n")
         }
         Err(why) => {
             let why = why.trim_end().replace('\n', "\n    ");
-            format!("{language:<12} failed  {why}\n")
+            format!("{id:<12} failed  {why}\n")
         }
     }
 }

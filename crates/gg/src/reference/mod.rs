@@ -112,9 +112,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use sandbox::catalogue;
+    use vocab::knowledge::MemoryStrategy;
     use vocab::language::ProgramLanguage;
     use vocab::operations::OPERATIONS;
-    use vocab::tools::ToolName;
+    use vocab::tools::{ToolName, Variants, definition};
 
     use super::*;
 
@@ -127,7 +128,23 @@ mod tests {
         let unique: BTreeSet<_> = told.iter().copied().collect();
         assert_eq!(unique.len(), told.len());
         for tool in ToolName::ALL {
-            let defined = vocab::tools::definition(*tool, tools::ANY).is_some();
+            let defined = [
+                MemoryStrategy::Scratchpad,
+                MemoryStrategy::Markdown,
+                MemoryStrategy::KeywordSearch,
+            ]
+            .into_iter()
+            .any(|strategy| {
+                let memories = Some(strategy);
+                definition(
+                    *tool,
+                    Variants {
+                        memories,
+                        ..tools::ANY
+                    },
+                )
+                .is_some()
+            });
             assert_eq!(unique.contains(tool.as_str()), defined, "{tool}");
         }
     }
