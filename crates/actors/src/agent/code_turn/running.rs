@@ -291,10 +291,12 @@ impl Turns {
         let Some(fault) = execution.fault else {
             return Ok(None);
         };
+        // The operator's doing and not the program's, also where it failed of a command or a wait that
+        // the cancel cut before it stopped the program itself.
+        if self.stop.has(StopCause::Canceled) {
+            return Err(Cut::Canceled);
+        }
         if fault == Fault::Stopped {
-            if self.stop.has(StopCause::Canceled) {
-                return Err(Cut::Canceled);
-            }
             self.code.session.cut_short = true;
         }
         let calls = account.dispatched;
