@@ -27,7 +27,7 @@ fn one_language_is_checked_where_one_is_named() {
     assert_eq!(check.code, Some(0), "{}", check.stdout);
     assert_eq!(check.stdout.lines().count(), 1);
     assert!(
-        check.stdout.starts_with("javascript ok "),
+        check.stdout.starts_with("javascript   ok "),
         "{}",
         check.stdout
     );

@@ -193,7 +193,7 @@ fn a_bound_of_views_is_a_failure_that_a_program_can_catch() {
         "invalid-argument: `label` is empty",
         "limit-exceeded: `label` holds 201 bytes",
         "limit-exceeded: `body` holds 65,537 bytes",
-        "limit-exceeded: the lines to show holds 70,000 bytes",
+        "limit-exceeded: the text holds 70,000 bytes",
         "invalid-argument: `maxLineChars` is 0",
         "not-found: ",
     ] {
