@@ -53,10 +53,10 @@ impl OpeningPlan {
         let mut plan = Self::default();
         let mut dropped = Vec::new();
         for module in &turn.modules {
-            if !holds_module(offer, module) {
-                push_new(&mut dropped, Dropped::Module(module.clone()));
-            } else {
+            if holds_module(offer, module) {
                 push_new(&mut plan.modules, module.clone());
+            } else {
+                push_new(&mut dropped, Dropped::Module(module.clone()));
             }
         }
         for function in &turn.functions {

@@ -102,7 +102,7 @@ pub fn cut_lines(text: &str, chars: u32) -> String {
             Some((at, _)) => {
                 let more = body[at..].chars().count();
                 cut.push_str(&body[..at]);
-                cut.push_str(&format!(" ({more} more chars...)"));
+                cut.extend([" (", &more.to_string(), " more chars...)"]);
             }
             None => cut.push_str(body),
         }
