@@ -142,13 +142,13 @@ impl Loaded {
             None => None,
             Some(source) => {
                 let same = held.and_then(|entry| entry.module.as_ref());
-                match same.filter(|module| module.module.source == **source) {
-                    Some(module) => Some(module.clone()),
-                    None => {
-                        compiled = true;
-                        let module = arm.prepare_module(source, &key, context);
-                        accepted(module, &mut rejected, Rejected::Module)?
-                    }
+                let same = same.filter(|module| module.module.source == **source);
+                if let Some(module) = same {
+                    Some(module.clone())
+                } else {
+                    compiled = true;
+                    let module = arm.prepare_module(source, &key, context);
+                    accepted(module, &mut rejected, Rejected::Module)?
                 }
             }
         };
@@ -157,19 +157,19 @@ impl Loaded {
             None => None,
             Some(source) => {
                 let same = held.and_then(|entry| entry.script.as_ref());
-                match same.filter(|script| script.source == *source && script.with == with) {
-                    Some(script) => Some(script.clone()),
-                    None => {
-                        compiled = true;
-                        let own = with.as_slice();
-                        let program = arm.prepare_program(source, own, context);
-                        let program = accepted(program, &mut rejected, Rejected::Script)?;
-                        program.map(|program| Script {
-                            source: Arc::clone(source),
-                            with: with.clone(),
-                            program,
-                        })
-                    }
+                let same = same.filter(|it| it.source == *source && it.with == with);
+                if let Some(script) = same {
+                    Some(script.clone())
+                } else {
+                    compiled = true;
+                    let own = with.as_slice();
+                    let program = arm.prepare_program(source, own, context);
+                    let program = accepted(program, &mut rejected, Rejected::Script)?;
+                    program.map(|program| Script {
+                        source: Arc::clone(source),
+                        with: with.clone(),
+                        program,
+                    })
                 }
             }
         };
@@ -180,8 +180,8 @@ impl Loaded {
             entry: Entry {
                 owner,
                 key,
-                documented,
                 module,
+                documented,
                 script,
             },
             rejected,
@@ -212,15 +212,12 @@ impl Loaded {
             .entries
             .iter()
             .position(|held| held.owner == entry.owner);
-        let place = match place {
-            Some(place) => {
-                self.entries[place] = entry;
-                place
-            }
-            None => {
-                self.entries.push(entry);
-                self.entries.len() - 1
-            }
+        let place = if let Some(place) = place {
+            self.entries[place] = entry;
+            place
+        } else {
+            self.entries.push(entry);
+            self.entries.len() - 1
         };
         self.entries[place].key.clone()
     }

@@ -114,7 +114,7 @@ mod tests {
     use sandbox::catalogue;
     use vocab::knowledge::MemoryStrategy;
     use vocab::language::ProgramLanguage;
-    use vocab::operations::OPERATIONS;
+    use vocab::operations::{OPERATIONS, Operation};
     use vocab::tools::{ToolName, Variants, definition};
 
     use super::*;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_families_are_the_modules_of_the_table_and_the_last_four_have_no_tools() {
-        let modules: BTreeSet<_> = OPERATIONS.iter().map(|row| row.module()).collect();
+        let modules: BTreeSet<_> = OPERATIONS.iter().map(Operation::module).collect();
         let told: BTreeSet<_> = FAMILIES.iter().map(|(_, module, _)| *module).collect();
         assert_eq!(modules, told);
         for (id, module, _) in &FAMILIES[8..] {

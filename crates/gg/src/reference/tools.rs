@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use vocab::capability::CapabilityId;
 use vocab::knowledge::{MemoryStrategy, TaskMode};
-use vocab::operations::OPERATIONS;
+use vocab::operations::{OPERATIONS, Operation};
 use vocab::tools::{
     BoardRoster, Exit, ReadMode, ReadPolicy, ShellMode, ShellPolicy, Target, ToolName, Variants,
     definition,
@@ -77,7 +78,7 @@ pub(super) fn of(module: &str) -> Vec<Tool> {
         OPERATIONS
             .iter()
             .find(|row| row.tool == Some(tool))
-            .map(|row| row.module())
+            .map(Operation::module)
             == Some(module)
     };
     ToolName::ALL
@@ -100,7 +101,7 @@ fn tool(tool: ToolName) -> Option<Tool> {
     });
     Some(Tool {
         name: tool.as_str(),
-        capability: tool.capability().map(|id| id.as_str()),
+        capability: tool.capability().map(CapabilityId::as_str),
         note: note(tool),
         variants: variants.collect(),
         description: base.description,

@@ -84,7 +84,7 @@ pub(super) fn of_turn<'a>(runs: impl Iterator<Item = &'a ProgramRun>) -> String 
 
 fn indented(text: &str) -> String {
     let shown = lines(text.trim_end_matches('\n'));
-    shown.lines().map(|line| format!("  {line}\n")).collect()
+    shown.lines().flat_map(|line| ["  ", line, "\n"]).collect()
 }
 
 #[cfg(test)]

@@ -169,7 +169,7 @@ impl Turns {
                 Next::Over => return Ok(failed),
                 Next::Run(next) => chain.source = next,
                 Next::Declined(why) => {
-                    self.add_notice(said, CodeNotice::HandoverDeclined(declined(why)))?;
+                    add_notice(said, CodeNotice::HandoverDeclined(declined(why)))?;
                     self.warn("handover_declined", declined_text(why));
                     return Ok(failed);
                 }
@@ -246,7 +246,7 @@ impl Turns {
                     name,
                     reason: reason(&failed.text),
                 };
-                self.add_notice(said, notice)?;
+                add_notice(said, notice)?;
             }
             due.extend(self.code.loaded.take_due());
         }
@@ -414,13 +414,11 @@ impl Turns {
         } = execution;
         let services: Box<dyn Any> = services;
         let held = services.downcast::<Serving>().ok();
-        match held.and_then(|serving| serving.into_held()) {
-            Some(held) => self.take_back(held),
-            None => {
-                let why = "what a program's calls touched was lost".to_owned();
-                return Err(Lost::Died(why));
-            }
-        }
+        let Some(held) = held.and_then(|serving| serving.into_held()) else {
+            let why = "what a program's calls touched was lost".to_owned();
+            return Err(Lost::Died(why));
+        };
+        self.take_back(held);
         Ok(Ended {
             fault,
             calls,
@@ -434,18 +432,12 @@ impl Turns {
     /// An ending that a failing program declared does not stand (04 §6.3).
     fn revoke_ending(&mut self, said: &mut Said) -> Result<(), Cut> {
         if self.code.session.ending.take().is_some() {
-            self.add_notice(said, CodeNotice::EndingRevoked)?;
+            add_notice(said, CodeNotice::EndingRevoked)?;
             self.warn(
                 "ending_revoked",
                 "an ending does not stand: the program that declared it failed".to_owned(),
             );
         }
-        Ok(())
-    }
-
-    fn add_notice(&self, said: &mut Said, notice: CodeNotice<'_>) -> Result<(), Cut> {
-        said.notices
-            .push(prompts::code_notice(notice).map_err(no_text)?);
         Ok(())
     }
 
@@ -467,7 +459,7 @@ impl Turns {
                 name,
                 reason,
             };
-            self.add_notice(said, notice)?;
+            add_notice(said, notice)?;
         }
         Ok(())
     }
@@ -518,7 +510,7 @@ impl Turns {
         let views = self.code.views.opened.items.iter().skip(from);
         let mut result = error.unwrap_or_default().to_owned();
         for view in views {
-            result.push_str(&format!("\n{:?}", view.id));
+            result.extend(["\n", &format!("{:?}", view.id)]);
         }
         result
     }
@@ -604,6 +596,12 @@ fn declined_text(why: Declined) -> String {
         Declined::TooMany => "as many as may had run",
     };
     format!("a program that was handed over to does not run: {why}")
+}
+
+fn add_notice(said: &mut Said, notice: CodeNotice<'_>) -> Result<(), Cut> {
+    said.notices
+        .push(prompts::code_notice(notice).map_err(no_text)?);
+    Ok(())
 }
 
 #[cfg(test)]

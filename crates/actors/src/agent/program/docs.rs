@@ -178,12 +178,12 @@ impl services::Docs for Serving {
         let name = docs
             .resolve(&key)
             .map_or(key, |entry| entry.key().to_owned());
-        held.close(setting, |band, page| band == Band::DocsView && page == name)
+        Ok(held.close(setting, |band, page| band == Band::DocsView && page == name))
     }
 
     fn close_all(&mut self, _: &Call) -> Result<u32, Failure> {
         let (held, setting) = self.held()?;
-        held.close(setting, |band, _| band == Band::DocsView)
+        Ok(held.close(setting, |band, _| band == Band::DocsView))
     }
 }
 

@@ -103,11 +103,7 @@ impl Held {
     }
 
     /// Closes the views that `of` says, tells of it, and keeps a record; how many there were.
-    pub(super) fn close(
-        &mut self,
-        setting: &Setting,
-        of: impl Fn(Band, &str) -> bool,
-    ) -> Result<u32, Failure> {
+    pub(super) fn close(&mut self, setting: &Setting, of: impl Fn(Band, &str) -> bool) -> u32 {
         const ACTIONS: [(Band, ManagedAction); 4] = [
             (Band::FileView, ManagedAction::EvictFileViews),
             (Band::TextView, ManagedAction::CloseTextViews),
@@ -135,7 +131,7 @@ impl Held {
             let event = Event::ContextManaged(managed(action, &closed));
             setting.voice.say_in_turn(setting.turn, event);
         }
-        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+        u32::try_from(count).unwrap_or(u32::MAX)
     }
 }
 
@@ -259,9 +255,9 @@ impl Views for Serving {
             return Err(Failure::invalid("`selector` is empty"));
         }
         let (held, setting) = self.held()?;
-        held.close(setting, |band, name| {
+        Ok(held.close(setting, |band, name| {
             band != Band::DocsView && name == selector
-        })
+        }))
     }
 
     fn current(&mut self, _: &Call) -> Result<Vec<wit::OpenView>, Failure> {
