@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use vocab::ids::IssueId;
+use vocab::listed::Listed;
 
 use crate::board::BoardUsage;
 use crate::edits::Reply;
 use crate::issue::{Issue, IssueRow, Verdict};
-use crate::listed::Listed;
 use crate::waits::{Settled, Waiting};
 
 /// The result of a call; `None` for a wait that is suspended.

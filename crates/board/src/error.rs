@@ -5,9 +5,9 @@ use std::fmt;
 use vocab::board::IssueStatus;
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{EpicId, IssueId, Slug};
+use vocab::listed::Listed;
 
 use crate::board::BoardUsage;
-use crate::listed::Listed;
 use crate::waits::Hopeless;
 
 /// A refused call; the board is as it was.

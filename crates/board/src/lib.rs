@@ -23,7 +23,6 @@ mod error;
 pub mod git;
 mod issue;
 mod issues;
-mod listed;
 mod merge;
 mod protocol;
 mod recorded;

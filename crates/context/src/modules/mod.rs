@@ -6,7 +6,6 @@
 //! starts with, [`handover`] what becomes of each when an agent is copied or succeeded.
 
 mod find;
-mod listed;
 mod name;
 
 pub mod archive;

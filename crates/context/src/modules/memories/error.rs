@@ -2,10 +2,10 @@
 
 use vocab::failure::{Failure, FailureClass};
 use vocab::knowledge::MemoryStrategy;
+use vocab::listed::Listed;
 use vocab::tools::ToolName;
 
 use super::MAX_CODE_CHARS;
-use crate::modules::listed::Listed;
 
 /// A refused call; the store is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tools::Arguments;
 use vocab::failure::{Failure, FailureClass};
+use vocab::listed::Listed;
 use vocab::tools::ToolName;
 
 use super::Skill;
-use crate::modules::listed::Listed;
 use crate::modules::{Module, ModuleKind};
 
 /// The skills of one agent, by name. Shared by its copies.

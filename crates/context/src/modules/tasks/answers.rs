@@ -1,7 +1,8 @@
 //! What a call on the task list answers a model.
 
+use vocab::listed::Listed;
+
 use super::{TaskChange, TaskUsage};
-use crate::modules::listed::Listed;
 
 /// A section where tasks have none.
 pub(super) fn no_section(key: &str) -> String {

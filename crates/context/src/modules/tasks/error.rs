@@ -1,9 +1,9 @@
 //! Why a call on the task list is refused.
 
 use vocab::failure::{Failure, FailureClass};
+use vocab::listed::Listed;
 
 use super::TaskUsage;
-use crate::modules::listed::Listed;
 
 /// A refused call; the list is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

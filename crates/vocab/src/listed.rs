@@ -6,7 +6,7 @@ use std::fmt;
 const SHOWN: usize = 20;
 
 /// Shows names in a sentence.
-pub(crate) struct Listed<'a, T>(pub(crate) &'a [T]);
+pub struct Listed<'a, T>(pub &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
