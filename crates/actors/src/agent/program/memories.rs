@@ -135,6 +135,39 @@ impl Serving {
         written
     }
 
+    /// What a call gives of a memory, in the language of the program that makes it.
+    fn note(
+        &self,
+        name: String,
+        description: Option<String>,
+        body: String,
+        code: Option<String>,
+        on_use: Option<String>,
+    ) -> Note {
+        Note {
+            name,
+            description,
+            body,
+            code,
+            on_use,
+            language: self.setting.arm.language(),
+        }
+    }
+
+    /// Writes a memory whole, its code with it.
+    fn note_write(
+        &mut self,
+        call: &Call,
+        note: Note,
+        make: impl FnOnce(Note, MemoryStrategy) -> Result<MemoryCall, Failure> + Send + 'static,
+    ) -> Result<wit::MemoryUsage, Failure> {
+        let arguments = note.arguments();
+        let (name, code) = (note.name.clone(), Some(note.code()));
+        self.memory_write(call, &arguments, &name, code, |strategy| {
+            make(note, strategy)
+        })
+    }
+
     /// A memory's text, its code loaded: what of that cannot be used stands behind the text.
     fn coded_read(&mut self, name: String) -> Result<String, Failure> {
         let owner = Owner::Memory(name.as_str().into());
@@ -164,19 +197,8 @@ impl Memories for Serving {
         code: Option<String>,
         on_use: Option<String>,
     ) -> Result<wit::MemoryUsage, Failure> {
-        let note = Note {
-            name,
-            description: Some(description),
-            body,
-            code,
-            on_use,
-            language: self.setting.arm.language(),
-        };
-        let arguments = note.arguments();
-        let (name, code) = (note.name.clone(), Some(note.code()));
-        self.memory_write(call, &arguments, &name, code, |strategy| {
-            note.created(strategy)
-        })
+        let note = self.note(name, Some(description), body, code, on_use);
+        self.note_write(call, note, Note::created)
     }
 
     fn update_memory(
@@ -188,19 +210,8 @@ impl Memories for Serving {
         code: Option<String>,
         on_use: Option<String>,
     ) -> Result<wit::MemoryUsage, Failure> {
-        let note = Note {
-            name,
-            description: Some(description),
-            body,
-            code,
-            on_use,
-            language: self.setting.arm.language(),
-        };
-        let arguments = note.arguments();
-        let (name, code) = (note.name.clone(), Some(note.code()));
-        self.memory_write(call, &arguments, &name, code, |strategy| {
-            note.replaced(strategy)
-        })
+        let note = self.note(name, Some(description), body, code, on_use);
+        self.note_write(call, note, Note::replaced)
     }
 
     fn create_memory(
@@ -212,19 +223,8 @@ impl Memories for Serving {
         code: Option<String>,
         on_use: Option<String>,
     ) -> Result<wit::MemoryUsage, Failure> {
-        let note = Note {
-            name,
-            description,
-            body,
-            code,
-            on_use,
-            language: self.setting.arm.language(),
-        };
-        let arguments = note.arguments();
-        let (name, code) = (note.name.clone(), Some(note.code()));
-        self.memory_write(call, &arguments, &name, code, |strategy| {
-            note.created(strategy)
-        })
+        let note = self.note(name, description, body, code, on_use);
+        self.note_write(call, note, Note::created)
     }
 
     fn edit_memory(
