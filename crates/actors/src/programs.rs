@@ -94,6 +94,11 @@ impl Host {
         }
     }
 
+    /// What an agent's preparations keep, beside what those of all agents share.
+    pub(crate) fn preparing(&self) -> PrepareContext {
+        self.preparing.beside()
+    }
+
     fn slot(&self, bytes: &'static [u8]) -> Arc<Slot> {
         let mut guests = self.guests.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(guests.entry(bytes.as_ptr() as usize).or_default())

@@ -127,7 +127,7 @@ impl Turns {
             surface.schemas.clone(),
             Shape::of(&spec.profile.model_id),
         );
-        let code = CodeState::of(&spec.profile);
+        let code = CodeState::of(&spec.profile, shared.programs.preparing());
         let upkeep = Upkeep::resolve(
             &spec.profile,
             &surface.tools,

@@ -22,10 +22,43 @@ use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 pub use guests::{Missing, ecmascript, python as python_guest};
 pub use names::{ModuleName, Names, names};
 
+/// How a language is written: names, lines that import, and the few programs that are gg's own.
+pub trait Dialect: Sync {
+    /// The name programs import a skill or a memory by; never empty, the same for the same name.
+    fn binding_name(&self, authored: &str) -> String;
+
+    /// How a program reaches one export of a code module.
+    fn lib_access(&self, key: &str, export: &str) -> String;
+
+    /// The line that reaches a code module.
+    fn lib_import(&self, key: &str) -> String;
+
+    /// The line that reaches a module of gg's.
+    fn module_import(&self, module: &str) -> String;
+
+    /// How a module of gg's is called: a word that is also the entry to its documentation.
+    fn module_path(&self, module: &str) -> String;
+
+    /// The full name of an operation, as the documentation files it: `gg.files.readFile`.
+    fn spelling(&self, operation: &Operation) -> String;
+
+    /// The name of an operation behind the import line of its module: `files.readFile`.
+    fn call(&self, operation: &Operation) -> String;
+
+    /// One statement that opens a view of a file, whole or a part of it.
+    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String;
+
+    /// A whole program that opens a page of the documentation for each name.
+    fn documentation_program(&self, names: &[String]) -> String;
+
+    /// A whole program that opens what a session starts on.
+    fn bootstrap_program(&self, opening: &Opening<'_>) -> String;
+}
+
 /// One language: what `sandbox` and whoever runs agents must know of it.
 ///
 /// The catalogue of what it documents is [`crate::catalogue`]'s, found by its language.
-pub trait Arm: Sync {
+pub trait Arm: Dialect {
     /// Which it is.
     fn language(&self) -> ProgramLanguage;
 
@@ -70,38 +103,8 @@ pub trait Arm: Sync {
     /// The spellings of `skill.<ext>` and `on-use.<ext>`, the preferred one first; never empty.
     fn module_extensions(&self) -> &'static [&'static str];
 
-    /// The name programs import a skill or a memory by; never empty, the same for the same name.
-    fn binding_name(&self, authored: &str) -> String;
-
-    /// How a program reaches one export of a code module.
-    fn lib_access(&self, key: &str, export: &str) -> String;
-
-    /// The line that reaches a code module.
-    fn lib_import(&self, key: &str) -> String;
-
-    /// The line that reaches a module of gg's.
-    fn module_import(&self, module: &str) -> String;
-
-    /// How a module of gg's is called: a word that is also the entry to its documentation.
-    fn module_path(&self, module: &str) -> String;
-
     /// The component that runs its programs.
     fn guest(&self) -> Result<&'static [u8], Missing>;
-
-    /// The full name of an operation, as the documentation files it: `gg.files.readFile`.
-    fn spelling(&self, operation: &Operation) -> String;
-
-    /// The name of an operation behind the import line of its module: `files.readFile`.
-    fn call(&self, operation: &Operation) -> String;
-
-    /// One statement that opens a view of a file, whole or a part of it.
-    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String;
-
-    /// A whole program that opens a page of the documentation for each name.
-    fn documentation_program(&self, names: &[String]) -> String;
-
-    /// A whole program that opens what a session starts on.
-    fn bootstrap_program(&self, opening: &Opening<'_>) -> String;
 
     /// Does once what the first program would have to wait for. Blocks; at best it spares that.
     fn warm_prepare(&self, _context: &PrepareContext) -> Result<(), PrepareError> {

@@ -9,7 +9,7 @@ mod mask;
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening, guests, own};
+use super::{Arm, Dialect, Lines, Missing, Opening, guests, own};
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
@@ -27,45 +27,7 @@ const RESERVED: [&str; 37] = [
 /// The most that one search may list.
 const LISTED: u32 = 100;
 
-impl Arm for Python {
-    fn language(&self) -> ProgramLanguage {
-        ProgramLanguage::Python
-    }
-
-    fn display_name(&self) -> &'static str {
-        "Python"
-    }
-
-    fn checker(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn prepare_program(
-        &self,
-        source: &str,
-        modules: &[CodeModule],
-        _context: &PrepareContext,
-    ) -> Result<Prepared, PrepareError> {
-        Ok(Prepared::verbatim(source, modules))
-    }
-
-    fn prepare_module(
-        &self,
-        source: &str,
-        key: &str,
-        _context: &PrepareContext,
-    ) -> Result<Module, PrepareError> {
-        Ok(Module {
-            exports: exports::exports(source),
-            ..Module::verbatim(source, key)
-        })
-    }
-
-    fn module_extensions(&self) -> &'static [&'static str] {
-        &["py"]
-    }
-
-    /// `snake_case` of ASCII.
+impl Dialect for Python {
     fn binding_name(&self, authored: &str) -> String {
         let mut name = String::new();
         for character in authored.chars() {
@@ -102,10 +64,6 @@ impl Arm for Python {
 
     fn module_path(&self, module: &str) -> String {
         format!("gg.{module}")
-    }
-
-    fn guest(&self) -> Result<&'static [u8], Missing> {
-        guests::python()
     }
 
     fn spelling(&self, operation: &Operation) -> String {
@@ -155,6 +113,50 @@ impl Arm for Python {
             return body;
         }
         format!("import gg\n\n{body}")
+    }
+}
+
+impl Arm for Python {
+    fn language(&self) -> ProgramLanguage {
+        ProgramLanguage::Python
+    }
+
+    fn display_name(&self) -> &'static str {
+        "Python"
+    }
+
+    fn checker(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn prepare_program(
+        &self,
+        source: &str,
+        modules: &[CodeModule],
+        _context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        Ok(Prepared::verbatim(source, modules))
+    }
+
+    fn prepare_module(
+        &self,
+        source: &str,
+        key: &str,
+        _context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        Ok(Module {
+            exports: exports::exports(source),
+            ..Module::verbatim(source, key)
+        })
+    }
+
+    fn module_extensions(&self) -> &'static [&'static str] {
+        &["py"]
+    }
+
+    /// `snake_case` of ASCII.
+    fn guest(&self) -> Result<&'static [u8], Missing> {
+        guests::python()
     }
 }
 

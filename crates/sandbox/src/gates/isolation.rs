@@ -78,7 +78,10 @@ fn sequential(prepares: &impl Prepares) -> Vec<String> {
 /// Sixteen agents at once.
 fn concurrent(prepares: &impl Prepares) -> Vec<String> {
     let start = Barrier::new(WIDTH);
-    let contexts: Vec<_> = (0..WIDTH).map(|_| PrepareContext::default()).collect();
+    let contexts: Vec<_> = {
+        let first = PrepareContext::default();
+        (0..WIDTH).map(|_| first.beside()).collect()
+    };
     let prepared: Vec<_> = std::thread::scope(|scope| {
         let agents: Vec<_> = contexts
             .iter()

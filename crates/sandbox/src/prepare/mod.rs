@@ -8,7 +8,7 @@ pub(crate) mod daemon;
 pub(crate) mod shared;
 pub(crate) mod workspace;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use vocab::outcome::ErrorType;
 
@@ -128,27 +128,25 @@ pub enum PrepareError {
 }
 
 /// What preparations of one agent share: its tree, made when it is first needed and removed when the
-/// last clone is dropped. Clones are the same one.
+/// last clone is dropped. Clones are the same one; an agent beside it gets one [`beside`](Self::beside)
+/// it.
 #[derive(Clone, Debug, Default)]
-pub struct PrepareContext(Arc<Mutex<Held>>);
-
-#[derive(Debug, Default)]
-struct Held {
-    workspace: Option<Workspace>,
-    shared: Option<Arc<Shared>>,
-}
-
-impl Held {
-    fn shared(&mut self) -> Result<Arc<Shared>, PrepareError> {
-        let shared = match &self.shared {
-            Some(shared) => Arc::clone(shared),
-            None => Arc::clone(self.shared.insert(Shared::current()?)),
-        };
-        Ok(shared)
-    }
+pub struct PrepareContext {
+    workspace: Arc<Mutex<Option<Workspace>>>,
+    /// What those beside it share too, once any of them has needed it.
+    shared: Arc<Mutex<Option<Arc<Shared>>>>,
 }
 
 impl PrepareContext {
+    /// The context of another agent: a tree of its own, and the same large inputs and warm compilers.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self {
+            workspace: Arc::default(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
     /// Gives a preparation the agent's tree, reset but for what the arm keeps, and what all agents
     /// share. One preparation at a time: another of the same agent waits.
     pub(crate) fn preparation<T>(
@@ -156,37 +154,43 @@ impl PrepareContext {
         kept: &[&str],
         prepare: impl FnOnce(&mut Workspace, &Shared) -> Result<T, PrepareError>,
     ) -> Result<T, PrepareError> {
-        // A preparation that panicked left files, which the reset removes.
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared = held.shared()?;
-        let workspace = &mut held.workspace;
-        let workspace = match workspace {
+        let shared = self.shared()?;
+        let mut workspace = self.workspace();
+        let workspace = match &mut *workspace {
             Some(workspace) => workspace,
-            None => workspace.insert(Workspace::create().map_err(unusable)?),
+            none => none.insert(Workspace::create().map_err(unusable)?),
         };
         workspace.reset(kept).map_err(unusable)?;
         prepare(workspace, &shared)
     }
 
-    /// What all agents share, which this context then keeps.
+    /// What all agents share.
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, PrepareError> {
-        self.0
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match &*shared {
+            Some(shared) => Arc::clone(shared),
+            None => Arc::clone(shared.insert(Arc::new(Shared::create().map_err(unusable)?))),
+        })
+    }
+
+    fn workspace(&self) -> MutexGuard<'_, Option<Workspace>> {
+        // A preparation that panicked left files, which the reset removes.
+        self.workspace
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .shared()
     }
 
     /// Where the agent's tree is, where a preparation has needed one.
     #[cfg(test)]
     pub(crate) fn tree(&self) -> Option<std::path::PathBuf> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.workspace.as_ref().map(|tree| tree.path().to_owned())
+        self.workspace().as_ref().map(|tree| tree.path().to_owned())
     }
 
     /// How often a module was built for this agent.
     pub fn module_builds(&self) -> usize {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.workspace.as_ref().map_or(0, Workspace::module_builds)
+        self.workspace()
+            .as_ref()
+            .map_or(0, Workspace::module_builds)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What all agents of a process share to prepare programs: large inputs of compilers, and compilers
+//! What the agents of a run share to prepare programs: large inputs of compilers, and compilers
 //! that are kept warm (05 §8).
 //!
 //! It lives as long as any agent's context does: with the last of them the folder goes and the warm
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -33,19 +33,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The one that is in use, or a new one.
-    pub(super) fn current() -> Result<Arc<Self>, PrepareError> {
-        static CURRENT: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
-        let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shared) = current.upgrade() {
-            return Ok(shared);
-        }
-        let shared = Arc::new(Self::create().map_err(unusable)?);
-        *current = Arc::downgrade(&shared);
-        Ok(shared)
-    }
-
-    fn create() -> io::Result<Self> {
+    pub(super) fn create() -> io::Result<Self> {
         let root = tempfile::Builder::new()
             .prefix(&format!("gg-toolchains-{}-", std::process::id()))
             .permissions(Permissions::from_mode(0o700))

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use proptest::prelude::*;
-use sandbox::arms::{Lines, Missing, Opening};
+use sandbox::arms::{Dialect, Lines, Missing, Opening};
 use sandbox::prepare::Band;
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
@@ -37,6 +37,48 @@ impl Judged {
 
 fn plain() -> &'static dyn Arm {
     arms::of(ProgramLanguage::Javascript)
+}
+
+impl Dialect for Judged {
+    fn binding_name(&self, authored: &str) -> String {
+        plain().binding_name(authored)
+    }
+
+    fn lib_access(&self, key: &str, export: &str) -> String {
+        plain().lib_access(key, export)
+    }
+
+    fn lib_import(&self, key: &str) -> String {
+        plain().lib_import(key)
+    }
+
+    fn module_import(&self, module: &str) -> String {
+        plain().module_import(module)
+    }
+
+    fn module_path(&self, module: &str) -> String {
+        plain().module_path(module)
+    }
+
+    fn spelling(&self, operation: &Operation) -> String {
+        plain().spelling(operation)
+    }
+
+    fn call(&self, operation: &Operation) -> String {
+        plain().call(operation)
+    }
+
+    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
+        plain().file_view_statement(path, lines)
+    }
+
+    fn documentation_program(&self, names: &[String]) -> String {
+        plain().documentation_program(names)
+    }
+
+    fn bootstrap_program(&self, opening: &Opening<'_>) -> String {
+        plain().bootstrap_program(opening)
+    }
 }
 
 impl Arm for Judged {
@@ -76,48 +118,8 @@ impl Arm for Judged {
         plain().module_extensions()
     }
 
-    fn binding_name(&self, authored: &str) -> String {
-        plain().binding_name(authored)
-    }
-
-    fn lib_access(&self, key: &str, export: &str) -> String {
-        plain().lib_access(key, export)
-    }
-
-    fn lib_import(&self, key: &str) -> String {
-        plain().lib_import(key)
-    }
-
-    fn module_import(&self, module: &str) -> String {
-        plain().module_import(module)
-    }
-
-    fn module_path(&self, module: &str) -> String {
-        plain().module_path(module)
-    }
-
     fn guest(&self) -> Result<&'static [u8], Missing> {
         plain().guest()
-    }
-
-    fn spelling(&self, operation: &Operation) -> String {
-        plain().spelling(operation)
-    }
-
-    fn call(&self, operation: &Operation) -> String {
-        plain().call(operation)
-    }
-
-    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        plain().file_view_statement(path, lines)
-    }
-
-    fn documentation_program(&self, names: &[String]) -> String {
-        plain().documentation_program(names)
-    }
-
-    fn bootstrap_program(&self, opening: &Opening<'_>) -> String {
-        plain().bootstrap_program(opening)
     }
 }
 

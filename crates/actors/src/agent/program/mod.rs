@@ -96,8 +96,9 @@ pub(super) struct CodeState {
 
 impl CodeState {
     /// Of a new agent.
-    pub(super) fn of(profile: &Profile) -> Self {
+    pub(super) fn of(profile: &Profile, preparing: PrepareContext) -> Self {
         Self {
+            preparing,
             docs: docs::Docs::of(profile),
             library: programs::Library::of(profile),
             ..Self::default()
@@ -393,9 +394,4 @@ fn lost() -> Failure {
 /// A call that was answered as another is.
 fn mismatched() -> Failure {
     Failure::new(FailureClass::Other, "gg answered another call")
-}
-
-/// A call that has no implementation yet.
-fn unfilled() -> Failure {
-    Failure::new(FailureClass::Unavailable, "this call is not built yet")
 }

@@ -9,7 +9,7 @@ mod mask;
 
 use vocab::operations::Operation;
 
-use super::{Lines, Opening, own};
+use super::{Dialect, Lines, Opening, own};
 
 /// Words that cannot name a namespace a module imports, in a module's strict code.
 const RESERVED: [&str; 52] = [
@@ -70,8 +70,53 @@ const RESERVED: [&str; 52] = [
 /// The most that one search may list.
 const LISTED: u32 = 100;
 
+/// A language that is written as JavaScript is.
+pub(super) trait Ecmascript: Sync {}
+
+impl<T: Ecmascript> Dialect for T {
+    fn binding_name(&self, authored: &str) -> String {
+        binding_name(authored)
+    }
+
+    fn lib_access(&self, key: &str, export: &str) -> String {
+        lib_access(key, export)
+    }
+
+    fn lib_import(&self, key: &str) -> String {
+        lib_import(key)
+    }
+
+    fn module_import(&self, module: &str) -> String {
+        module_import(module)
+    }
+
+    fn module_path(&self, module: &str) -> String {
+        module_path(module)
+    }
+
+    fn spelling(&self, operation: &Operation) -> String {
+        spelling(operation)
+    }
+
+    fn call(&self, operation: &Operation) -> String {
+        call(operation)
+    }
+
+    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
+        file_view_statement(path, lines)
+    }
+
+    fn documentation_program(&self, names: &[String]) -> String {
+        documentation_program(names)
+    }
+
+    fn bootstrap_program(&self, opening: &Opening<'_>) -> String {
+        bootstrap_program(opening)
+    }
+}
+
 /// camelCase: every separator joins the next word.
-pub(super) fn binding_name(authored: &str) -> String {
+fn binding_name(authored: &str) -> String {
     let mut name = String::new();
     let mut joins = false;
     for character in authored.chars() {
@@ -117,31 +162,31 @@ fn starts(character: char) -> bool {
                     | '\u{AC00}'..='\u{D7A3}')))
 }
 
-pub(super) fn lib_access(key: &str, export: &str) -> String {
+fn lib_access(key: &str, export: &str) -> String {
     format!("{key}.{export}")
 }
 
-pub(super) fn lib_import(key: &str) -> String {
+fn lib_import(key: &str) -> String {
     format!("import * as {key} from {};", json(&format!("lib:{key}")))
 }
 
-pub(super) fn module_import(module: &str) -> String {
+fn module_import(module: &str) -> String {
     format!("import {{ {module} }} from \"gg\";")
 }
 
-pub(super) fn module_path(module: &str) -> String {
+fn module_path(module: &str) -> String {
     format!("gg.{module}")
 }
 
-pub(super) fn spelling(operation: &Operation) -> String {
+fn spelling(operation: &Operation) -> String {
     format!("gg.{}", call(operation))
 }
 
-pub(super) fn call(operation: &Operation) -> String {
+fn call(operation: &Operation) -> String {
     format!("{}.{}", operation.module(), camel(operation.key()))
 }
 
-pub(super) fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
+fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
     let (open, path) = (call(own("views.open_file")), json(path));
     match lines {
         None => format!("{open}({path});"),
@@ -151,13 +196,13 @@ pub(super) fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
     }
 }
 
-pub(super) fn documentation_program(names: &[String]) -> String {
+fn documentation_program(names: &[String]) -> String {
     let mut program = imports(&[("views", !names.is_empty())]);
     program.push_str(&pages(names));
     program
 }
 
-pub(super) fn bootstrap_program(opening: &Opening<'_>) -> String {
+fn bootstrap_program(opening: &Opening<'_>) -> String {
     let shows = !opening.functions.is_empty() || !opening.texts.is_empty();
     let mut program = imports(&[("docs", !opening.modules.is_empty()), ("views", shows)]);
     if !opening.modules.is_empty() {

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use vocab::language::ProgramLanguage;
-use vocab::operations::Operation;
 
-use super::{Arm, Lines, Missing, Opening, Unavailable, ecmascript, guests};
+use super::ecmascript::Ecmascript;
+use super::{Arm, Missing, Unavailable, guests};
 use crate::contract::CodeModule;
 use crate::diagnostics;
 use crate::locations::SourceMap;
@@ -149,6 +149,8 @@ fn emitted(folder: &Path, name: &str) -> Result<(String, Arc<SourceMap>), Prepar
     Ok((text, Arc::new(map)))
 }
 
+impl Ecmascript for Typescript {}
+
 impl Arm for Typescript {
     fn language(&self) -> ProgramLanguage {
         ProgramLanguage::Typescript
@@ -184,48 +186,8 @@ impl Arm for Typescript {
         &["ts", "js"]
     }
 
-    fn binding_name(&self, authored: &str) -> String {
-        ecmascript::binding_name(authored)
-    }
-
-    fn lib_access(&self, key: &str, export: &str) -> String {
-        ecmascript::lib_access(key, export)
-    }
-
-    fn lib_import(&self, key: &str) -> String {
-        ecmascript::lib_import(key)
-    }
-
-    fn module_import(&self, module: &str) -> String {
-        ecmascript::module_import(module)
-    }
-
-    fn module_path(&self, module: &str) -> String {
-        ecmascript::module_path(module)
-    }
-
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::ecmascript()
-    }
-
-    fn spelling(&self, operation: &Operation) -> String {
-        ecmascript::spelling(operation)
-    }
-
-    fn call(&self, operation: &Operation) -> String {
-        ecmascript::call(operation)
-    }
-
-    fn file_view_statement(&self, path: &str, lines: Option<Lines>) -> String {
-        ecmascript::file_view_statement(path, lines)
-    }
-
-    fn documentation_program(&self, names: &[String]) -> String {
-        ecmascript::documentation_program(names)
-    }
-
-    fn bootstrap_program(&self, opening: &Opening<'_>) -> String {
-        ecmascript::bootstrap_program(opening)
     }
 
     fn warm_prepare(&self, context: &PrepareContext) -> Result<(), PrepareError> {
