@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::declared::{ambient, exports};
-use super::{DECLARATIONS, Toolchain, Verdict, config, emitted, verdict};
+use super::{Toolchain, Verdict, config, emitted, verdict};
 use crate::contract::CodeModule;
 use crate::locations::SourceMap;
 use crate::prepare::workspace::Workspace;
@@ -82,7 +82,8 @@ fn build(
         ("outDir", json!("built")),
         ("sourceMap", json!(true)),
     ];
-    let files = [file.clone(), toolchain.shared(DECLARATIONS)];
+    let mut files = vec![file.clone()];
+    files.extend(toolchain.declarations());
     std::fs::write(folder.join(&file), &module.source).map_err(unusable)?;
     std::fs::write(folder.join(PROJECT), config(&options, &files)).map_err(unusable)?;
     let mut at = workspace.redirected();
