@@ -59,6 +59,31 @@ interface String {}
 /// A project of nothing, which keeps the language's own declarations in a warm compiler.
 const ANCHOR: &str = "anchor.json";
 
+/// What a file that came with a skill is written in: one may serve agents of both languages, and what
+/// is no TypeScript is not held to its types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    TypeScript,
+    JavaScript,
+}
+
+impl Written {
+    fn of(extension: &str) -> Self {
+        if extension == Self::JavaScript.extension() {
+            Self::JavaScript
+        } else {
+            Self::TypeScript
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::TypeScript => "ts",
+            Self::JavaScript => "js",
+        }
+    }
+}
+
 /// The compiler and what it is given for every program.
 struct Toolchain {
     compiler: &'static Path,
@@ -199,11 +224,39 @@ impl Arm for Typescript {
         key: &str,
         context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        module::prepare(source, key, context)
+        module::prepare(source, key, Written::TypeScript, context)
+    }
+
+    fn prepare_module_file(
+        &self,
+        extension: &str,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        module::prepare(source, key, Written::of(extension), context)
+    }
+
+    fn prepare_script_file(
+        &self,
+        extension: &str,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        match Written::of(extension) {
+            Written::TypeScript => program::prepare(source, modules, context),
+            Written::JavaScript => program::as_it_is(source, modules, context),
+        }
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
-        &["ts", "js"]
+        const {
+            &[
+                Written::TypeScript.extension(),
+                Written::JavaScript.extension(),
+            ]
+        }
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {

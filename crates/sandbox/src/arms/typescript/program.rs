@@ -32,20 +32,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, PrepareError> {
     context.preparation(&[], |workspace, shared| {
         let toolchain = Toolchain::of(shared)?;
-        let mut locations = Locations::default();
-        let mut loaded = Vec::new();
-        for module in modules {
-            let (source, map) = module::built(module, &toolchain, workspace)?;
-            locations.add(
-                &module::runs_as(&module.key),
-                &module::runs_as(&module.key),
-                map,
-            );
-            loaded.push(CodeModule {
-                key: module.key.clone(),
-                source,
-            });
-        }
+        let (loaded, mut locations) = built(modules, &toolchain, workspace)?;
         let project = lay_down(source, modules, &toolchain, workspace).map_err(unusable)?;
         let (passes, emission) = std::thread::scope(|scope| {
             let emission = scope.spawn(|| toolchain.run(&["-p", EMIT], &workspace.redirected()));
@@ -71,6 +58,42 @@ pub(super) fn prepare(
             locations,
         })
     })
+}
+
+/// A script in JavaScript, which runs as it was written, with modules that may not.
+pub(super) fn as_it_is(
+    source: &str,
+    modules: &[CodeModule],
+    context: &PrepareContext,
+) -> Result<Prepared, PrepareError> {
+    context.preparation(&[], |workspace, shared| {
+        let (modules, locations) = built(modules, &Toolchain::of(shared)?, workspace)?;
+        Ok(Prepared {
+            source: source.to_owned(),
+            modules,
+            locations,
+        })
+    })
+}
+
+/// Modules as the guest runs them.
+fn built(
+    modules: &[CodeModule],
+    toolchain: &Toolchain,
+    workspace: &mut Workspace,
+) -> Result<(Vec<CodeModule>, Locations), PrepareError> {
+    let mut locations = Locations::default();
+    let mut loaded = Vec::new();
+    for module in modules {
+        let (source, map) = module::built(module, toolchain, workspace)?;
+        let name = module::runs_as(&module.key);
+        locations.add(&name, &name, map);
+        loaded.push(CodeModule {
+            key: module.key.clone(),
+            source,
+        });
+    }
+    Ok((loaded, locations))
 }
 
 /// Writes the program and its projects.

@@ -241,3 +241,63 @@ fn a_warm_compiler_that_was_ended_is_replaced() {
     let source = "console.log(1);";
     assert!(arm().prepare_program(source, &[], &context).is_ok());
 }
+
+#[test]
+fn code_in_javascript_is_typed_by_what_can_be_read_out_of_it_and_held_to_nothing() {
+    let (arm, context) = (arm(), PrepareContext::default());
+    let source = "/** Doubles.
+ * @param {number} x
+ */
+export function twice(x) { return x + x; }
+export function pick(rows, at) { return rows[at]; }
+";
+    let plain = |source: &str| arm.prepare_module_file("js", source, "k", &context);
+    let module = plain(source).unwrap();
+    let declared: Vec<_> = module.exports.iter().map(|it| &*it.declaration).collect();
+    assert_eq!(
+        declared,
+        [
+            "function twice(x: number): number",
+            "function pick(rows: any, at: any): any"
+        ]
+    );
+    let loaded = [module.module];
+    let program = |body: &str| {
+        let source = format!("import * as k from \"lib:k\";\n{body}");
+        arm.prepare_program(&source, &loaded, &context)
+    };
+    let prepared = program("console.log(k.twice(1).toFixed(), k.pick([1], 0));").unwrap();
+    assert!(prepared.modules[0].source.contains("x + x"));
+    assert!(
+        program("k.twice(\"1\");").is_err(),
+        "its types hold its users"
+    );
+    assert_eq!(context.module_builds(), 1);
+    // Its build is gone: it is made again as what it was.
+    std::fs::remove_dir_all(context.tree().unwrap().join("work/modules/k")).unwrap();
+    program("k.pick(1, 2);").unwrap();
+    assert_eq!(context.module_builds(), 2);
+    for (broken, told) in [
+        ("export const a = ;", "TS1109"),
+        ("let a: number;", "TS8010"),
+    ] {
+        match plain(broken) {
+            Err(PrepareError::Rejected { diagnostics, .. }) => {
+                assert!(diagnostics.starts_with("k.js(1,") && diagnostics.contains(told));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let strict = arm.prepare_module(source, "k", &context);
+    assert!(
+        strict.is_err(),
+        "the same in a file of TypeScript is held to it"
+    );
+    let script = "const id = (x) => x;\nid(1);\n";
+    let prepared = arm.prepare_script_file("js", script, &loaded, &context);
+    assert_eq!(prepared.unwrap().source, script);
+    assert!(
+        arm.prepare_script_file("ts", script, &[], &context)
+            .is_err()
+    );
+}
