@@ -24,7 +24,7 @@ use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
 use crate::engine::{EngineError, TICK, runtime};
-use crate::host::{Calls, Logs, Membrane, ModuleError};
+use crate::host::{Calls, Capped, Logs, Membrane, ModuleError};
 use crate::limits::Limiter;
 use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
@@ -78,8 +78,10 @@ pub struct Execution {
     pub calls: Calls,
     /// What it printed.
     pub logs: Logs,
+    /// Failures that its runtime told beyond those of the fault.
+    pub reports_dropped: u64,
     /// Modules that failed to load.
-    pub module_errors: Vec<ModuleError>,
+    pub module_errors: Capped<ModuleError>,
     /// What it wrote on standard error.
     pub stderr: String,
     /// How long it took, calls left out.
@@ -92,13 +94,26 @@ pub struct Execution {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Too many threads hang in the operating system.
-    #[error("{0} programs left threads behind that cannot be ended; gg runs no more of them")]
+    #[error(
+        "{0} programs left threads behind that the operating system does not end, and gg runs no more \
+         programs\nhint: look for what they read, a FIFO that nobody writes or a network mount that \
+         does not answer"
+    )]
     Abandoned(usize),
     /// There is no engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The operating system gave nothing to wait with.
+    #[error(
+        "what a program's thread waits with could not be made: {0}\nhint: see how many files a process \
+         may open (`ulimit -n`)"
+    )]
+    Runtime(#[source] std::io::Error),
     /// The operating system gave no thread.
-    #[error("no thread could be had for a program")]
+    #[error(
+        "no thread could be had for a program: {0}\nhint: see how many threads a user may have \
+         (`ulimit -u`)"
+    )]
     Thread(#[source] std::io::Error),
 }
 
@@ -179,7 +194,7 @@ pub fn start(
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(StartError::Thread)?;
+        .map_err(StartError::Runtime)?;
     let (sender, receiver) = oneshot::channel();
     std::thread::Builder::new()
         .name("gg-program".to_owned())
@@ -256,15 +271,15 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     let guest_time = watch.guest_time();
     let state = store.into_data();
     let mut left = state.membrane.into_left();
-    for report in &mut left.reports {
+    for report in &mut left.reports.items {
         report.rendering = locations.original(&report.rendering);
     }
-    for error in &mut left.module_errors {
+    for error in &mut left.module_errors.items {
         error.message = locations.original(&error.message);
     }
     let fault = judge(Evidence {
         returned,
-        reports: left.reports,
+        reports: left.reports.items,
         denied_memory: state.limiter.denied(),
         guest_time,
         budget,
@@ -275,6 +290,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         fault,
         calls: left.calls,
         logs: left.logs,
+        reports_dropped: left.reports.dropped,
         module_errors: left.module_errors,
         stderr: locations.original(&stderr.text()),
         guest_time,

@@ -24,7 +24,7 @@ use vocab::language::ProgramLanguage;
 use vocab::outcome::EndStatus;
 
 use super::account::Account;
-use super::submission::Submission;
+use super::running::RunContext;
 use super::{Broken, Cut};
 use crate::agent::LoopEnd;
 use crate::agent::api::Programs;
@@ -104,7 +104,7 @@ impl Turns {
                     self.spec.profile.slug
                 )))
             }
-            Err(Cut::Canceled | Cut::Done) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
+            Err(Cut::Canceled) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
         }
     }
 
@@ -168,18 +168,17 @@ impl Turns {
             .prepared(programs.arm, &source, context)
             .await;
         let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
-        let submission = Submission {
-            call: CallId::from(CALL),
-            id: id.clone(),
-            source: Arc::clone(&source),
-        };
         self.code.begin_turn();
         self.code.docs.begin(&mut self.window, true);
         let counts = Arc::new(Counts::default());
         let mut account = Account::default();
-        let failed = self
-            .run_prepared(0, &submission, programs, prepared, &counts, &mut account)
-            .await?;
+        let run = RunContext {
+            turn: 0,
+            call: &CallId::from(CALL),
+            programs,
+            counts: &counts,
+        };
+        let failed = self.run_prepared(&run, prepared, &mut account).await?;
         let cut_short = self.code.session.cut_short;
         let shown = !self.code.views.opened.items.is_empty();
         self.code.begin_turn();
