@@ -3,7 +3,6 @@
 //! A guest is a core module of the contract's world; what it does in `run` is the test's.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -25,6 +24,7 @@ use crate::program::{
 };
 use crate::services::Services;
 use crate::surroundings::Surroundings;
+use crate::trial::{alone, until};
 
 /// A component of a core module: its imports, and the body of `run`.
 fn component(imports: &str, more: &str, body: &str) -> Vec<u8> {
@@ -297,17 +297,18 @@ fn hangs_on(fifo: &std::path::Path) -> Vec<u8> {
 
 #[test]
 fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
-    // The count is the process's, so nothing else may leave threads meanwhile.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    alone("guests::a_read_cannot_be_ended");
+}
+
+#[test]
+#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
+fn a_read_cannot_be_ended() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
-    let hanging = hangs_on(&fifo);
-    let before = abandoned();
     let execution = ended(
         Program {
             budget: Duration::from_millis(50),
-            ..program(&hanging)
+            ..program(&hangs_on(&fifo))
         },
         Fake::default(),
     );
@@ -318,30 +319,10 @@ fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
             ..
         })
     ));
-    while abandoned() == before {
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
+    until("the thread is left behind", || abandoned() == 1);
     // A writer comes, and the thread ends after all.
-    let writer = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
-    drop(writer);
-    while abandoned() > before {
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
-}
-
-/// Runs one ignored test in a process of its own.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what it leaves behind is counted by process, and would end the other tests"
-)]
-fn alone(test: &str) {
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", test])
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
+    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+    until("the thread has ended", || abandoned() == 0);
 }
 
 #[test]
@@ -350,7 +331,7 @@ fn past_eight_threads_left_behind_no_program_starts() {
 }
 
 #[test]
-#[ignore = "it leaves threads behind, so it is run in a process of its own"]
+#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
 fn nine_threads_are_left_behind() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
@@ -367,15 +348,25 @@ fn nine_threads_are_left_behind() {
     for execution in started {
         assert!(execution.blocking_recv().unwrap().fault.is_some());
     }
-    while abandoned() <= MAX_ABANDONED {
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
-    let refused = start(hanging(), fake(), Stop::default());
-    assert!(matches!(refused, Err(StartError::Abandoned(9))));
-    // Writers come, and programs run again.
-    while abandoned() > MAX_ABANDONED {
-        drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
-    }
+    until("nine threads are left behind", || {
+        abandoned() > MAX_ABANDONED
+    });
+    let Err(refused) = start(hanging(), fake(), Stop::default()) else {
+        panic!("a program started");
+    };
+    assert!(matches!(refused, StartError::Abandoned(9)));
+    let told = refused.to_string();
+    assert!(told.contains("\nhint: ") && told.contains("FIFO"), "{told}");
+    // A writer comes, and programs run again. Readers that are not there yet meet the next one.
+    until("threads have ended", || {
+        let writer = rustix::fs::open(
+            &fifo,
+            rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK,
+            rustix::fs::Mode::empty(),
+        );
+        drop(writer);
+        abandoned() <= MAX_ABANDONED
+    });
     assert_eq!(run(OPEN_TEXT, "", SHOW).fault, None);
 }
 

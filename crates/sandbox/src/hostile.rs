@@ -5,7 +5,6 @@
 //! would, is what is proven.
 
 use std::net::TcpListener;
-use std::path::Path;
 use std::time::Duration;
 
 use vocab::failure::FailureClass;
@@ -18,7 +17,7 @@ use crate::fakes::{Fake, nothing};
 use crate::outcome::{Clock, Fault};
 use crate::prepare::{Band, PrepareContext, PrepareError};
 use crate::program::{Execution, GRACE, Program, abandoned};
-use crate::trial::{ended, failure, printed, program};
+use crate::trial::{alone, ended, failure, printed, program, until};
 
 const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
 const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
@@ -221,6 +220,12 @@ fn a_program_that_waits_for_nothing_of_ggs_is_ended_by_the_outer_clock() {
 
 #[test]
 fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
+    alone("hostile::a_program_reads_a_fifo_nobody_writes");
+}
+
+#[test]
+#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
+fn a_program_reads_a_fifo_nobody_writes() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -237,15 +242,10 @@ fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
         execution.fault
     );
     goes_on(PYTHON);
-    let_go(&fifo);
-}
-
-/// Opens a FIFO for writing, which ends every read of it, and waits for the threads that read.
-fn let_go(fifo: &Path) {
-    drop(std::fs::OpenOptions::new().write(true).open(fifo).unwrap());
-    while abandoned() > 0 {
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
+    until("the thread is left behind", || abandoned() == 1);
+    // A writer comes and goes, which ends every read.
+    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+    until("the thread has ended", || abandoned() == 0);
 }
 
 // --- F107

@@ -23,8 +23,8 @@ use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
 
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
-use crate::engine::{EngineError, TICK, runtime};
-use crate::host::{Calls, Capped, Logs, Membrane, ModuleError};
+use crate::engine::{EngineError, runtime};
+use crate::host::{Calls, Logs, Membrane, ModuleError};
 use crate::limits::Limiter;
 use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
@@ -81,7 +81,9 @@ pub struct Execution {
     /// Failures that its runtime told beyond those of the fault.
     pub reports_dropped: u64,
     /// Modules that failed to load.
-    pub module_errors: Capped<ModuleError>,
+    pub module_errors: Vec<ModuleError>,
+    /// How many more of them there were.
+    pub module_errors_dropped: u64,
     /// What it wrote on standard error.
     pub stderr: String,
     /// How long it took, calls left out.
@@ -291,7 +293,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         calls: left.calls,
         logs: left.logs,
         reports_dropped: left.reports.dropped,
-        module_errors: left.module_errors,
+        module_errors: left.module_errors.items,
+        module_errors_dropped: left.module_errors.dropped,
         stderr: locations.original(&stderr.text()),
         guest_time,
         services: left.services,
@@ -300,7 +303,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
 
 /// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
 /// `services`.
-pub fn bound_operations(
+#[cfg(test)]
+pub(crate) fn bound_operations(
     guest: &Guest,
     offer: Offer,
     services: Box<dyn Services>,
@@ -313,7 +317,7 @@ pub fn bound_operations(
     };
     let mut store = Store::new(guest.engine(), state);
     store.limiter(|state| &mut state.limiter);
-    store.set_epoch_deadline(GRACE.as_millis() as u64 / TICK.as_millis() as u64);
+    store.set_epoch_deadline(GRACE.as_millis() as u64 / crate::engine::TICK.as_millis() as u64);
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

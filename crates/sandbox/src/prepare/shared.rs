@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::compile::Redirected;
-use super::daemon::CompilerPool;
+use super::pool::CompilerPool;
 use super::{PrepareError, unusable};
 
 /// The most compilers that are kept warm.

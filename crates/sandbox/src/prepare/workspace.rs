@@ -23,6 +23,7 @@ pub(crate) struct Workspace {
     root: TempDir,
     modules: BTreeMap<String, Build>,
     /// How often a module was built here.
+    #[cfg(test)]
     built: usize,
 }
 
@@ -50,6 +51,7 @@ impl Workspace {
         let workspace = Self {
             root,
             modules: BTreeMap::new(),
+            #[cfg(test)]
             built: 0,
         };
         for folder in ["work", "output", "home", "tmp"] {
@@ -114,7 +116,10 @@ impl Workspace {
             _ => {}
         }
         make(&folder)?;
-        self.built += 1;
+        #[cfg(test)]
+        {
+            self.built += 1;
+        }
         Ok(folder)
     }
 
@@ -128,6 +133,7 @@ impl Workspace {
     }
 
     /// How often a module was built here.
+    #[cfg(test)]
     pub(crate) fn module_builds(&self) -> usize {
         self.built
     }

@@ -18,7 +18,7 @@ use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
 use context::prompts::{self, Carrier, CodeNotice};
 use record::event::{Event, LogLevel};
 use sandbox::contract::CodeModule;
-use sandbox::host::{Capped, ModuleError};
+use sandbox::host::ModuleError;
 use sandbox::outcome::Fault;
 use sandbox::prepare::{PrepareError, Prepared};
 use sandbox::program::{self, Execution, Program, Stop};
@@ -258,7 +258,7 @@ impl Turns {
     ) -> Result<Option<Failed>, Cut> {
         let programs = run.programs;
         let guest = self.shared.programs.guest(programs.arm).await;
-        let guest = guest.map_err(|why| defect(format!("no guest: {why}")))?;
+        let guest = guest.map_err(|why| defect(format!("a program could not be run: {why}")))?;
         account.waited = guest.took.or(account.waited);
         let program = Program {
             guest: guest.guest,
@@ -278,8 +278,7 @@ impl Turns {
             Err(Lost::Died(why)) => return Err(defect(why)),
         };
         account.add(&execution.calls, &execution.logs, execution.guest_time);
-        let Capped { items, dropped, .. } = execution.module_errors;
-        account.note_modules(items, dropped);
+        account.note_modules(execution.module_errors, execution.module_errors_dropped);
         if let Some(broken) = self.code.broken.take() {
             return Err(Cut::Broken(broken));
         }
@@ -405,6 +404,7 @@ impl Turns {
             logs,
             reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
             services,
@@ -422,6 +422,7 @@ impl Turns {
             logs,
             reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
         })
@@ -552,7 +553,8 @@ struct Ended {
     calls: sandbox::host::Calls,
     logs: sandbox::host::Logs,
     reports_dropped: u64,
-    module_errors: Capped<ModuleError>,
+    module_errors: Vec<ModuleError>,
+    module_errors_dropped: u64,
     stderr: String,
     guest_time: Duration,
 }
