@@ -19,12 +19,10 @@ use crate::components::{Cache, CacheRefusal, Guest, Origin};
 use crate::fakes::{Fake, everything, nothing};
 use crate::locations::Locations;
 use crate::outcome::{Clock, Fault};
-use crate::program::{
-    Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, abandoned, start,
-};
+use crate::program::{Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, Threads, start};
 use crate::services::Services;
 use crate::surroundings::Surroundings;
-use crate::trial::{alone, until};
+use crate::trial::until;
 
 /// A component of a core module: its imports, and the body of `run`.
 fn component(imports: &str, more: &str, body: &str) -> Vec<u8> {
@@ -85,6 +83,7 @@ fn program(bytes: &[u8]) -> Program {
             cwd: "/".into(),
             environment: Vec::new(),
         },
+        threads: Threads::default(),
     }
 }
 
@@ -297,18 +296,15 @@ fn hangs_on(fifo: &std::path::Path) -> Vec<u8> {
 
 #[test]
 fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
-    alone("guests::a_read_cannot_be_ended");
-}
-
-#[test]
-#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
-fn a_read_cannot_be_ended() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
+    let hanging = hangs_on(&fifo);
+    let threads = Threads::default();
     let execution = ended(
         Program {
             budget: Duration::from_millis(50),
-            ..program(&hangs_on(&fifo))
+            threads: threads.clone(),
+            ..program(&hanging)
         },
         Fake::default(),
     );
@@ -319,26 +315,22 @@ fn a_read_cannot_be_ended() {
             ..
         })
     ));
-    until("the thread is left behind", || abandoned() == 1);
+    until("the thread is left behind", || threads.abandoned() == 1);
     // A writer comes, and the thread ends after all.
     drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
-    until("the thread has ended", || abandoned() == 0);
+    until("the thread has ended", || threads.abandoned() == 0);
 }
 
 #[test]
-fn past_eight_threads_left_behind_no_program_starts() {
-    alone("guests::nine_threads_are_left_behind");
-}
-
-#[test]
-#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
-fn nine_threads_are_left_behind() {
+fn past_eight_threads_left_behind_no_program_of_the_same_host_starts() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let guest = Guest::load(&hangs_on(&fifo), None).unwrap();
+    let threads = Threads::default();
     let hanging = || Program {
         guest: guest.clone(),
         budget: Duration::from_millis(50),
+        threads: threads.clone(),
         ..program(&component(OPEN_TEXT, "", SHOW))
     };
     let fake = || Box::new(Fake::default());
@@ -349,7 +341,7 @@ fn nine_threads_are_left_behind() {
         assert!(execution.blocking_recv().unwrap().fault.is_some());
     }
     until("nine threads are left behind", || {
-        abandoned() > MAX_ABANDONED
+        threads.abandoned() > MAX_ABANDONED
     });
     let Err(refused) = start(hanging(), fake(), Stop::default()) else {
         panic!("a program started");
@@ -357,17 +349,26 @@ fn nine_threads_are_left_behind() {
     assert!(matches!(refused, StartError::Abandoned(9)));
     let told = refused.to_string();
     assert!(told.contains("\nhint: ") && told.contains("FIFO"), "{told}");
-    // A writer comes, and programs run again. Readers that are not there yet meet the next one.
-    until("threads have ended", || {
+    assert_eq!(
+        run(OPEN_TEXT, "", SHOW).fault,
+        None,
+        "another host's are its own"
+    );
+    // Writers come, and programs run again. One that met no reader leaves the next to the rest.
+    until("the threads have ended", || {
         let writer = rustix::fs::open(
             &fifo,
             rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK,
             rustix::fs::Mode::empty(),
         );
         drop(writer);
-        abandoned() <= MAX_ABANDONED
+        threads.abandoned() == 0
     });
-    assert_eq!(run(OPEN_TEXT, "", SHOW).fault, None);
+    let again = Program {
+        threads,
+        ..program(&component(OPEN_TEXT, "", SHOW))
+    };
+    assert_eq!(ended(again, Fake::default()).fault, None);
 }
 
 #[test]

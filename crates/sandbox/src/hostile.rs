@@ -16,8 +16,8 @@ use crate::arms;
 use crate::fakes::{Fake, nothing};
 use crate::outcome::{Clock, Fault};
 use crate::prepare::{Band, PrepareContext, PrepareError};
-use crate::program::{Execution, GRACE, Program, abandoned};
-use crate::trial::{alone, ended, failure, printed, program, until};
+use crate::program::{Execution, GRACE, Program, Threads};
+use crate::trial::{ended, failure, printed, program, until};
 
 const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
 const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
@@ -220,21 +220,20 @@ fn a_program_that_waits_for_nothing_of_ggs_is_ended_by_the_outer_clock() {
 
 #[test]
 fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
-    alone("hostile::a_program_reads_a_fifo_nobody_writes");
-}
-
-#[test]
-#[ignore = "threads left behind are counted by process: the test above runs it in one of its own"]
-fn a_program_reads_a_fifo_nobody_writes() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, mode).unwrap();
-    let execution = bounded(
-        PYTHON,
-        &format!("print(open({:?}).read())", fifo.to_str().unwrap()),
-        SECOND,
-        64,
+    let threads = Threads::default();
+    let source = format!("print(open({:?}).read())", fifo.to_str().unwrap());
+    let execution = ended(
+        Program {
+            budget: SECOND,
+            max_memory_bytes: 64 << 20,
+            threads: threads.clone(),
+            ..program(PYTHON, &source)
+        },
+        Fake::default(),
     );
     assert!(
         matches!(execution.fault, Some(Fault::Timeout { .. })),
@@ -242,10 +241,10 @@ fn a_program_reads_a_fifo_nobody_writes() {
         execution.fault
     );
     goes_on(PYTHON);
-    until("the thread is left behind", || abandoned() == 1);
+    until("the thread is left behind", || threads.abandoned() == 1);
     // A writer comes and goes, which ends every read.
     drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
-    until("the thread has ended", || abandoned() == 0);
+    until("the thread has ended", || threads.abandoned() == 0);
 }
 
 // --- F107

@@ -18,7 +18,7 @@ use crate::components::{Cache, Guest};
 use crate::fakes::{Fake, everything};
 use crate::outcome::Fault;
 use crate::prepare::PrepareContext;
-use crate::program::{Execution, Program, Stop, start};
+use crate::program::{Execution, Program, Stop, Threads, start};
 use crate::surroundings::Surroundings;
 
 /// How long a test waits for what takes a second or two on a machine with nothing else to do.
@@ -66,6 +66,7 @@ pub(crate) fn program(language: ProgramLanguage, source: &str) -> Program {
             cwd: "/".into(),
             environment: Vec::new(),
         },
+        threads: Threads::default(),
     }
 }
 

@@ -269,6 +269,7 @@ impl Turns {
             budget: programs.policy.timeout,
             max_memory_bytes: programs.policy.max_memory_bytes,
             surroundings: self.shared.programs.surroundings(&self.spec.cwd),
+            threads: self.shared.programs.threads(),
             locations: prepared.locations,
         };
         let setting = self.setting(run);
