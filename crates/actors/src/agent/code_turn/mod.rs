@@ -11,6 +11,7 @@
 
 mod account;
 mod opening;
+mod openings;
 mod outcome;
 mod running;
 pub(super) mod submission;
@@ -30,7 +31,7 @@ use super::closing::Worked;
 use super::hooked::Broken;
 use super::turns::{ReplySize, Turns};
 use crate::stop::StopCause;
-pub(crate) use opening::Openings;
+pub(crate) use openings::Openings;
 use outcome::Failed;
 
 /// What a turn's programs leave to be said, behind all that its close does.
