@@ -28,13 +28,15 @@ mod stderr;
 pub mod surroundings;
 
 #[cfg(test)]
+mod argument_tests;
+#[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
 mod fakes;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
-mod guests;
+mod host_tests;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
