@@ -52,12 +52,19 @@ fn a_cancel_ends_a_program_wherever_it_stands() {
 
 #[test]
 fn the_run_s_clock_ends_a_program_without_an_error_of_its() {
-    let run = Run::builder()
-        .launch(launch().limit("maxRuntimeSecs", 1))
-        .answers(answers([exactly(ENDLESS)]))
-        .run();
-    run.ended(3, "timed_out");
-    assert_eq!(run.outcomes(), ["progressed"]);
+    for body in [
+        ENDLESS,
+        "shell.shell('sleep 1000');",
+        "for (;;) files.listDir();",
+    ] {
+        let run = Run::builder()
+            .launch(launch().limit("maxRuntimeSecs", 1))
+            .answers(answers([does(body)]))
+            .run();
+        run.ended(3, "timed_out");
+        assert_eq!(run.outcomes(), ["progressed"], "{body}\n{}", run.describe());
+        assert_eq!(run.event("code_execution")["ok"], false, "{body}");
+    }
 }
 
 #[test]

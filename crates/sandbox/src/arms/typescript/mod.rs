@@ -35,6 +35,12 @@ pub(super) struct Typescript;
 /// gg's declarations, in the shared folder.
 const DECLARATIONS: &str = "gg.d.ts";
 
+/// The language's, beside them.
+const LIBRARY: &str = "lib.d.ts";
+
+/// The folder of both.
+const FOLDER: &str = "typescript";
+
 /// What a text is emitted against: its types are checked elsewhere, so only the names that the
 /// compiler cannot do without.
 const BARE: &str = "bare.d.ts";
@@ -65,19 +71,30 @@ impl Toolchain {
         let failed = |error: &dyn std::fmt::Display| PrepareError::Toolchain(error.to_string());
         let compiler = toolchain::compiler().map_err(|error| failed(&error))?;
         guests::ecmascript().map_err(|error| failed(&error))?;
-        let declarations = guests::DECLARATIONS.unwrap_or_default();
-        let anchor = config(&[], &[DECLARATIONS.to_owned()]);
-        let folder = shared.toolchain_dir(&[
-            (DECLARATIONS, declarations),
-            (BARE, BARE_TYPES),
-            (ANCHOR, &anchor),
-        ])?;
+        let [declarations, library] = guests::DECLARATIONS;
+        let anchor = config(&[], &[DECLARATIONS.to_owned(), LIBRARY.to_owned()]);
+        let folder = shared.toolchain_dir(
+            FOLDER,
+            &[
+                (DECLARATIONS, declarations),
+                (LIBRARY, library),
+                (BARE, BARE_TYPES),
+                (ANCHOR, &anchor),
+            ],
+        )?;
         Ok(Self { compiler, folder })
     }
 
     /// The path of a shared file, for a project.
     fn shared(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
+    }
+
+    /// The paths of what every text is checked against.
+    fn declarations(&self) -> impl Iterator<Item = String> {
+        [DECLARATIONS, LIBRARY]
+            .map(|name| self.shared(name))
+            .into_iter()
     }
 
     fn run(&self, arguments: &[&str], at: &Redirected) -> Result<Finished, PrepareError> {
@@ -92,7 +109,10 @@ fn config(options: &[(&str, Value)], files: &[String]) -> String {
     let mut all = json!({
         "strict": true,
         "target": "es2022",
-        "lib": ["es2022"],
+        // The language's declarations are a file like gg's, and nothing besides the files of a project
+        // belongs to it: what a text refers to, it does not find.
+        "noLib": true,
+        "noResolve": true,
         "module": "esnext",
         "moduleDetection": "force",
         "moduleResolution": "bundler",

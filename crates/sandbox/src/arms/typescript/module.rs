@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::ambient::ambient;
 use super::declared::exports;
-use super::{DECLARATIONS, Toolchain, config, emitted, refusal};
+use super::{Toolchain, config, emitted, refusal};
 use crate::contract::CodeModule;
 use crate::locations::SourceMap;
 use crate::prepare::workspace::Workspace;
@@ -83,7 +83,8 @@ fn build(
         ("outDir", json!("built")),
         ("sourceMap", json!(true)),
     ];
-    let files = [file.clone(), toolchain.shared(DECLARATIONS)];
+    let mut files = vec![file.clone()];
+    files.extend(toolchain.declarations());
     std::fs::write(folder.join(&file), &module.source).map_err(unusable)?;
     std::fs::write(folder.join(PROJECT), config(&options, &files)).map_err(unusable)?;
     let mut at = workspace.redirected();

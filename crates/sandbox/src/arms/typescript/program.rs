@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::check::{self, Project};
-use super::{BARE, DECLARATIONS, Toolchain, config, emitted, module, refusal};
+use super::{BARE, Toolchain, config, emitted, module, refusal};
 use crate::contract::CodeModule;
 use crate::locations::Locations;
 use crate::prepare::workspace::Workspace;
@@ -85,15 +85,13 @@ fn lay_down(
         .map(|folder| folder.join(module::DECLARED))
         .collect();
     let program = workspace.write(WRITTEN, source)?;
-    let mut files = vec![WRITTEN.to_owned(), toolchain.shared(DECLARATIONS)];
+    let mut files = vec![WRITTEN.to_owned()];
+    files.extend(toolchain.declarations());
     files.extend(declared.iter().map(|path| path.display().to_string()));
     let checked = workspace.write(CHECK, &config(&[], &files))?;
     let emits = [
         ("noEmit", json!(false)),
         ("noCheck", json!(true)),
-        ("noLib", json!(true)),
-        ("lib", json!(null)),
-        ("noResolve", json!(true)),
         ("sourceMap", json!(true)),
         ("outDir", json!(workspace.output())),
     ];

@@ -89,6 +89,39 @@ fn what_does_not_check_is_told_in_the_compilers_words_at_its_place() {
 }
 
 #[test]
+fn what_a_text_refers_to_is_not_there_and_widens_no_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let beside = folder.path().join("beside.d.ts");
+    std::fs::write(&beside, "declare const beside: number;").unwrap();
+    let beside = beside.display();
+    let references = format!(
+        "/// <reference lib=\"dom\" />\n/// <reference types=\"node\" />\n\
+         /// <reference path=\"{beside}\" />\n"
+    );
+    for (name, source) in [
+        ("document", "document.title;".to_owned()),
+        ("process", "process.exit(1);".to_owned()),
+        ("beside", "beside + 1;".to_owned()),
+    ] {
+        let told = refused(&format!("{references}{source}"));
+        let expected = "program.ts(4,1): error TS";
+        assert!(told.starts_with(expected) && told.contains(name), "{told}");
+    }
+    let imported = refused(&format!("import {{ a }} from \"{beside}\";"));
+    assert!(imported.contains("Cannot find module"), "{imported}");
+    // By themselves they harm nothing, as comments do.
+    let fine = prepared(&format!("{references}console.log(1);")).unwrap();
+    assert!(fine.source.contains("console.log(1);"));
+    let context = PrepareContext::default();
+    let module = format!("{references}export const at = () => location.href;");
+    let told = arm().prepare_module(&module, "k", &context);
+    assert!(
+        matches!(told, Err(PrepareError::Rejected { .. })),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn the_rest_of_many_diagnostics_is_counted() {
     let lines: Vec<_> = (0..11)
         .map(|n| format!("const a{n}: number = \"\";\n"))
