@@ -8,7 +8,7 @@ mod api;
 mod arrival;
 mod autoload;
 mod closing;
-mod code_surface;
+pub mod code_surface;
 mod code_turn;
 mod compacting;
 mod delegation_calls;

@@ -5,6 +5,7 @@
 
 pub(crate) mod compile;
 pub(crate) mod daemon;
+pub(crate) mod pool;
 pub(crate) mod shared;
 pub(crate) mod workspace;
 
@@ -88,8 +89,6 @@ pub enum Band {
     Syntax,
     /// It does not check.
     Compile,
-    /// It is well-formed, and of a shape that cannot be run here.
-    Unsupported,
 }
 
 impl Band {
@@ -98,7 +97,6 @@ impl Band {
         match self {
             Self::Syntax => ErrorType::TranspileSyntax,
             Self::Compile => ErrorType::TranspileCompile,
-            Self::Unsupported => ErrorType::TranspileUnsupported,
         }
     }
 }
@@ -187,7 +185,8 @@ impl PrepareContext {
     }
 
     /// How often a module was built for this agent.
-    pub fn module_builds(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn module_builds(&self) -> usize {
         self.workspace()
             .as_ref()
             .map_or(0, Workspace::module_builds)

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tempfile::TempDir;
 
 use super::compile::Redirected;
-use super::daemon::CompilerPool;
+use super::pool::CompilerPool;
 use super::{PrepareError, unusable};
 
 /// The most compilers that are kept warm.

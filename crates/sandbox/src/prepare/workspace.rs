@@ -23,6 +23,7 @@ pub(crate) struct Workspace {
     root: TempDir,
     modules: BTreeMap<String, Build>,
     /// How often a module was built here.
+    #[cfg(test)]
     built: usize,
 }
 
@@ -52,6 +53,7 @@ impl Workspace {
         let workspace = Self {
             root,
             modules: BTreeMap::new(),
+            #[cfg(test)]
             built: 0,
         };
         for folder in ["work", "output", "home", "tmp"] {
@@ -127,7 +129,10 @@ impl Workspace {
             _ => {}
         }
         make(&folder)?;
-        self.built += 1;
+        #[cfg(test)]
+        {
+            self.built += 1;
+        }
         Ok(folder)
     }
 
@@ -148,6 +153,7 @@ impl Workspace {
     }
 
     /// How often a module was built here.
+    #[cfg(test)]
     pub(crate) fn module_builds(&self) -> usize {
         self.built
     }
