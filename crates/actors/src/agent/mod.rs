@@ -7,6 +7,7 @@
 mod api;
 mod arrival;
 mod autoload;
+mod board_calls;
 mod closing;
 mod code_surface;
 mod code_turn;

@@ -135,6 +135,21 @@ pub enum WaitingOn {
     Agents(Vec<AgentId>),
     /// An issue.
     Issue(IssueId),
+    /// Several issues, all of which have to end, in the order they were named.
+    Issues(Vec<IssueId>),
+}
+
+impl WaitingOn {
+    /// Issues, one or several.
+    pub fn issues(mut issues: Vec<IssueId>) -> Self {
+        match issues.pop() {
+            Some(issue) if issues.is_empty() => Self::Issue(issue),
+            last => {
+                issues.extend(last);
+                Self::Issues(issues)
+            }
+        }
+    }
 }
 
 /// An agent's place in the run.
