@@ -8,6 +8,7 @@
 //! across a suspension; every stored waiter has two wakers, its condition and the run's stop.
 
 pub mod agent;
+pub mod board;
 #[cfg(test)]
 mod buffer;
 pub mod clock;
