@@ -16,8 +16,8 @@ use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    BoardRoster, Definition, EndingCall, Exit, ReadMode, SUBMIT_PROGRAM, ShellMode, Target, ToolName, Variants,
-    definition, ending_definition, submission_definition,
+    BoardRoster, Definition, EndingCall, Exit, ReadMode, SUBMIT_PROGRAM, ShellMode, Target,
+    ToolName, Variants, definition, ending_definition, submission_definition,
 };
 
 use super::AgentSpec;
