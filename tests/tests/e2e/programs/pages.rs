@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vocab::operations::OPERATIONS;
 
 use super::workshop;
-use crate::arms::{Arm, both, on_each, play, spelled};
+use crate::arms::{Arm, both, on_each, play};
 
 #[test]
 fn each_page_of_each_granted_call_is_found_and_opened() {
