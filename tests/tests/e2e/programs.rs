@@ -19,7 +19,7 @@ use crate::arms::{Arm, coder_of};
 use crate::coders::cast;
 
 /// Every capability that acts on a workspace.
-fn workshop() -> Vec<Value> {
+pub(crate) fn workshop() -> Vec<Value> {
     let root = Launch::live();
     let declared = &root.json()["capabilitySet"]["agents"][0]["capabilities"];
     let mut all = declared.as_array().unwrap().clone();
@@ -28,7 +28,7 @@ fn workshop() -> Vec<Value> {
     all
 }
 
-const ON_FILES: [&str; 10] = [
+pub(crate) const ON_FILES: [&str; 10] = [
     "files.read_file",
     "files.read_text_file",
     "files.write_file",
