@@ -145,15 +145,15 @@ fn an_issue_is_filed_worked_off_and_waited_for_at_any_cap() {
                 turn(&[
                     call(
                         "create_epic",
-                        &json!({ "prefix": "ui", "title": "Surface" }),
+                        &json!({ "prefix": "web", "title": "Surface" }),
                     ),
-                    issue("coder", &json!({ "epic": "UI" })),
+                    issue("coder", &json!({ "epic": "WEB" })),
                     issue(
                         "coder",
-                        &json!({ "blockedBy": ["UI-1"], "reviewers": ["critic"] }),
+                        &json!({ "blockedBy": ["WEB-1"], "reviewers": ["critic"] }),
                     ),
                     wait("ISSUE-1"),
-                    wait("ui-1"),
+                    wait("web-1"),
                 ]),
                 turn(&[
                     call("list_issues", &json!({})),
@@ -164,13 +164,13 @@ fn an_issue_is_filed_worked_off_and_waited_for_at_any_cap() {
         );
         session.told(
             "create_epic",
-            &["epic `UI` created; the board holds 1 of 1 epics and 0 of 4 issues"],
+            &["epic `WEB` created; the board holds 1 of 1 epics and 0 of 4 issues"],
         );
-        session.told("wait_for_issue", &["`ISSUE-1` is done", "`UI-1` is done"]);
+        session.told("wait_for_issue", &["`ISSUE-1` is done", "`WEB-1` is done"]);
         session.told(
             "list_issues",
-            &["UI-1 [done] A thing (agent coder; attempts 1)\n\
-               ISSUE-1 [done] A thing (agent coder; reviewers critic; blocked by UI-1; attempts 1)"],
+            &["WEB-1 [done] A thing (agent coder; attempts 1)\n\
+               ISSUE-1 [done] A thing (agent coder; reviewers critic; blocked by WEB-1; attempts 1)"],
         );
         let read = session.results("read_issue");
         assert!(
