@@ -19,6 +19,8 @@ pub mod delegation;
 mod families;
 pub mod flow;
 pub mod hooks;
+#[cfg(test)]
+mod issues_filed;
 mod late_prices;
 pub mod launch;
 pub mod link;

@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use actix::{Actor, AsyncContext, Context, MessageResult};
 use board::{
-    Answer, Ask, Board as Machine, BoardCall, BoardError, BoardPolicy, Effect, Reply, Settled,
-    Ticket, WaitId, Waiting, Worktree,
+    Answer, Ask, Board as Machine, BoardError, BoardPolicy, Effect, Reply, Settled, Ticket, WaitId,
+    Waiting, Worktree,
 };
 use record::event::{LogLevel, WorktreeRow};
 use tokio::sync::oneshot;
@@ -231,15 +231,14 @@ impl Receive<CallBoard> for Board {
     fn receive(&mut self, ask: CallBoard, _: &mut Context<Self>) -> Self::Reply {
         panics::trip("board_call");
         let CallBoard { caller, call } = ask;
-        if let BoardCall::Wait { id } = &call {
-            let waiting = self.machine.wait(&caller, id)?;
-            if let Waiting::Suspended(wait) = waiting {
-                self.machine.forget(wait);
-            }
-            let id = self.machine.issue(id).map_or(id, |issue| &issue.id).clone();
-            return Ok(Reply::Waiting { id, waiting });
-        }
         let (reply, effects) = self.machine.call(&caller, call)?;
+        if let Reply::Waiting {
+            waiting: Waiting::Suspended(wait),
+            ..
+        } = &reply
+        {
+            self.machine.forget(*wait);
+        }
         self.carry_out(effects);
         Ok(reply)
     }
