@@ -383,7 +383,7 @@ fn a_program_files_issues_revises_them_and_is_told_how_they_ended() {
                     "stranger",
                     invalid,
                     issue,
-                    &["`critic`", "`coder`, `quitter`"],
+                    &["`critic`", "`coder` and `quitter`"],
                 ),
                 ("judge", invalid, issue, &["`reviewers` takes `critic`"]),
                 ("noEpic", absent, issue, &["`XYZ`", "`WEB`"]),
