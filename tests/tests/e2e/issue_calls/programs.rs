@@ -543,7 +543,11 @@ fn whoever_takes_the_place_of_a_waiting_agent_awaits_nothing() {
         let leaves = shown_attempts([
             ("one", file.as_str(), file_in_python.as_str()),
             ("wait", r#"board.waitForIssue("ISSUE-1")"#, ""),
-            ("exec", r#"delegation.exec("root", { prompt: "Go on." })"#, ""),
+            (
+                "exec",
+                r#"delegation.exec("root", { prompt: "Go on." })"#,
+                "",
+            ),
         ]);
         let plain = json!({ "id": "exec", "enabled": true, "params": {} });
         let mut root = root(arm, &[plain], &["delegation.exec"]);
