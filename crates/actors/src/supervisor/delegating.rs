@@ -16,7 +16,7 @@ use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
 
 use super::lineages::{Departure, Wait};
-use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
+use super::{MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
 use crate::agent::{self, Agent, AgentSpec, LoopEnd, Outset};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
