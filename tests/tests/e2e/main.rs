@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
+mod arms;
 mod autoload;
 mod bad_input;
 mod code_knowledge;
@@ -36,6 +37,7 @@ mod hooks;
 mod hooks_and_stops;
 mod hooks_failing;
 mod human_log;
+mod issue_calls;
 mod kill9;
 mod long_session;
 mod long_windows;
