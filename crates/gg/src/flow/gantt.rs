@@ -257,6 +257,8 @@ fn tip(life: &Life, span: &Span) -> String {
             1 => {}
             all => write!(words, " and {} more", all - 1).expect("a string takes any text"),
         }
+    } else if let Some(issue) = &span.issue {
+        write!(words, ", on issue {issue}").expect("a string takes any text");
     }
     words
 }

@@ -121,7 +121,7 @@ fn whom(span: &Span) -> String {
         .collect();
     let names = names.join(", ");
     match span.waits_for.len() {
-        0 => "-".to_owned(),
+        0 => (span.issue.as_ref()).map_or_else(|| "-".to_owned(), |issue| format!("issue {issue}")),
         all if all > NAMED => format!("{names} and {} more", all - NAMED),
         _ => names,
     }
@@ -151,6 +151,12 @@ mod tests {
     #[test]
     fn the_waits_of_a_fan_read_as_reviewed() {
         insta::assert_snapshot!(render(&fan(5, 2), 3));
+    }
+
+    #[test]
+    fn who_waits_for_an_issue_stands_beside_those_the_board_started() {
+        let stream = crate::show::board::tests::stream();
+        insta::assert_snapshot!(render(&Analysis::read(stream.as_bytes()).unwrap(), 3));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use vocab::ids::{AgentId, Slug};
+use vocab::ids::{AgentId, IssueId, Slug};
 
 use crate::event::AgentState;
 use crate::lines::Line;
@@ -56,6 +56,8 @@ pub struct Span {
     pub to_ms: u64,
     /// Whom a blocked agent waited for.
     pub waits_for: Vec<AgentId>,
+    /// The issue it waited for, where it was one.
+    pub issue: Option<IssueId>,
 }
 
 /// An agent as its lines tell of it, by the wall clock.
@@ -76,6 +78,7 @@ pub(super) struct Stretch {
     pub(super) from_ms: i64,
     pub(super) to_ms: i64,
     waits_for: Vec<AgentId>,
+    issue: Option<IssueId>,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +120,7 @@ struct Changed {
 struct WaitingOn {
     #[serde(default)]
     agents: Vec<AgentId>,
+    issue: Option<IssueId>,
 }
 
 impl Lives {
@@ -199,6 +203,7 @@ impl Lives {
                     from_ms: self.since_start(stretch.from_ms),
                     to_ms: self.since_start(to_ms),
                     waits_for: stretch.waits_for.clone(),
+                    issue: stretch.issue.clone(),
                 })
                 .collect(),
             ended: course
@@ -249,8 +254,10 @@ impl Course {
         }
         // An agent says it is queued as it begins, which its spawn has said already.
         if last.state != state {
+            let WaitingOn { agents, issue } = fields.waiting_on.unwrap_or_default();
             let next = Stretch {
-                waits_for: fields.waiting_on.unwrap_or_default().agents,
+                waits_for: agents,
+                issue,
                 ..Stretch::begin(state, last.to_ms)
             };
             self.stretches.push(next);
@@ -283,6 +290,7 @@ impl Stretch {
             from_ms: at_ms,
             to_ms: at_ms,
             waits_for: Vec::new(),
+            issue: None,
         }
     }
 }

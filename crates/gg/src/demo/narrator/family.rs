@@ -29,14 +29,17 @@ impl Family {
         let id = word(&event["agentId"]);
         self.members.insert(id.clone());
         let parent = word(&event["parentId"]);
-        if parent.is_empty() {
-            return None;
-        }
+        let issue = word(&event["origin"]["issue"]);
+        let why = match (parent.is_empty(), issue.is_empty()) {
+            (false, _) => format!("started by {parent}"),
+            (true, false) => format!("for issue {issue}"),
+            (true, true) => return None,
+        };
         let profile = word(&event["profileId"]);
         let task = event["brief"].as_str().unwrap_or_default();
         let task = glimpse(task, SHOWN);
         Some(format!(
-            "     {bold}+ {id}{off} {dim}({profile}, started by {parent}){off} {task}\n"
+            "     {bold}+ {id}{off} {dim}({profile}, {why}){off} {task}\n"
         ))
     }
 
@@ -45,6 +48,9 @@ impl Family {
         let Palette { dim, bad, off, .. } = palette;
         match event["status"].as_str()? {
             "blocked" => {
+                if let Some(issue) = event["waitingOn"]["issue"].as_str() {
+                    return Some(format!("     {dim}waits for issue {}{off}\n", prose(issue)));
+                }
                 let agents = event["waitingOn"]["agents"].as_array();
                 let names: Vec<String> = agents.into_iter().flatten().map(word).collect();
                 let mut whom = names[..names.len().min(NAMED)].join(", ");
