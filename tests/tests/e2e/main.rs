@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
+mod arms;
 mod autoload;
 mod bad_input;
 mod code_knowledge;

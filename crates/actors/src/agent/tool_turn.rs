@@ -140,17 +140,17 @@ impl Turns {
             }
             let answer = self.one_call(turn, call, ahead.take()).await;
             if let Some(cause) = answer.defect {
-                self.tell_changes(turn);
+                self.tell_changes(turn).await;
                 return self.close_fatal(turn, cause, size);
             }
             if let Some(why) = answer.unjudged {
-                self.tell_changes(turn);
+                self.tell_changes(turn).await;
                 return self.close_unjudged(turn, why, size);
             }
             ending = answer.ending.or(ending);
             succeeded.push(answer.outcome.is_ok());
         }
-        self.tell_changes(turn);
+        self.tell_changes(turn).await;
         // An agent that had ended before the stop reached it has ended.
         let ended = ending.is_some() && succeeded.len() == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
@@ -230,6 +230,9 @@ impl Turns {
             tool.capability()
         {
             return self.delegate(turn, tool, arguments).await;
+        }
+        if tool.capability() == Some(CapabilityId::ProjectManagement) {
+            return self.call_board(tool, arguments).await;
         }
         if tool == ToolName::TransitionState {
             return self.transition(arguments);

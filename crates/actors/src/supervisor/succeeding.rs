@@ -109,11 +109,10 @@ impl Supervisor {
                 note,
                 children,
             },
-            permit,
             farewell: Some(Farewell::of(before, voice)),
             announced: None,
         };
-        self.stand_up(spec, began, holdings, Some(arrival));
+        self.stand_up(spec, began, holdings, Some(arrival), permit);
         Ok(id)
     }
 
@@ -189,11 +188,10 @@ impl Supervisor {
                 turn,
                 prompt,
             },
-            permit: None,
             farewell: None,
             announced: Some(announced),
         };
-        self.stand_up(spec, began, holdings, Some(arrival));
+        self.stand_up(spec, began, holdings, Some(arrival), None);
         self.tell_many();
         Ok(announcement)
     }

@@ -391,7 +391,7 @@ fn listings_are_filtered_and_an_issue_is_read_whole() {
     );
     world.until(
         "AUTH-1",
-        |ask| matches!(ask, Ask::Run { seat, .. } if seat.duty != Duty::Implement),
+        |ask| matches!(ask, Ask::Run { seat, .. } if !matches!(seat.duty, Duty::Implement { .. })),
     );
     let items = vec!["shorter".to_owned()];
     world.tell("AUTH-1", Answer::Ended(AgentEnd::RequestedChanges(items)));

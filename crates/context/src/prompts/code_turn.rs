@@ -183,6 +183,13 @@ pub enum CodeNotice<'a> {
         /// Why it failed, where it did.
         failed: Option<&'a str>,
     },
+    /// An issue that was waited for, and has not ended.
+    IssueUnsettled {
+        /// Its id.
+        id: &'a str,
+        /// Why it is waited for no more.
+        reason: &'a str,
+    },
 }
 
 /// What `code_notice` may reference. One of the flags and names is set.
@@ -201,6 +208,7 @@ struct NoticeVariables<'a> {
     name: &'a str,
     reason: &'a str,
     issue: Option<&'a str>,
+    unsettled: bool,
 }
 
 /// A notice, under its heading.
@@ -252,6 +260,12 @@ pub fn code_notice(notice: CodeNotice<'_>) -> Result<String, PromptError> {
             issue: Some(id),
             failed: failed.is_some(),
             reason: failed.unwrap_or_default(),
+            ..none
+        },
+        N::IssueUnsettled { id, reason } => NoticeVariables {
+            issue: Some(id),
+            unsettled: true,
+            reason,
             ..none
         },
     };

@@ -196,7 +196,8 @@ impl<'a> Family<'a> {
         let on = line.get("waitingOn");
         let awaited = on["agents"].as_array().into_iter().flatten();
         let awaited: Vec<&str> = awaited.filter_map(Value::as_str).collect();
-        if awaited.is_empty() && on["issue"].is_null() {
+        let issues = on["issues"].as_array().is_some_and(|them| !them.is_empty());
+        if awaited.is_empty() && on["issue"].is_null() && !issues {
             found.add(
                 line.number,
                 rule::WAITS,

@@ -103,7 +103,7 @@ impl Turns {
                 }
             }
         }
-        self.tell_changes(turn);
+        self.tell_changes(turn).await;
         self.tell_views();
         match cut {
             Cut::Done => {}
@@ -160,6 +160,10 @@ impl Turns {
         let Some(programs) = self.surface.code.clone() else {
             return ControlFlow::Continue(());
         };
+        if !self.declared.waits.is_empty() {
+            // How those ended is what it sees next.
+            return ControlFlow::Continue(());
+        }
         let last = self.window.items().last();
         let bare = last.is_some_and(|item| {
             item.turn == turn && matches!(item.message.role(), Role::Tool | Role::Assistant)

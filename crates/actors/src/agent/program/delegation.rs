@@ -46,7 +46,7 @@ impl Serving {
 impl Turns {
     /// Whether the agent may still have something done: a stop of the run may have ended its wait
     /// and left it without a slot to go on in.
-    fn still_works(&self) -> Result<(), Failure> {
+    pub(super) fn still_works(&self) -> Result<(), Failure> {
         if self.seat.is_taken() {
             return Ok(());
         }
