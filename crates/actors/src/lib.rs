@@ -10,6 +10,8 @@
 pub mod agent;
 pub mod board;
 #[cfg(test)]
+mod boards;
+#[cfg(test)]
 mod buffer;
 pub mod clock;
 pub mod delegation;

@@ -180,7 +180,10 @@ impl IssueChanges {
         let criteria = self.completion_criteria.as_deref();
         faults.optional_filled("completionCriteria", criteria);
         faults.optional_filled("agent", self.agent.as_ref().map(Slug::as_str));
-        faults.list("reviewers", &names(self.reviewers.as_deref().unwrap_or_default()));
+        faults.list(
+            "reviewers",
+            &names(self.reviewers.as_deref().unwrap_or_default()),
+        );
     }
 }
 

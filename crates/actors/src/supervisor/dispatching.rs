@@ -20,6 +20,7 @@ use crate::agent::AgentSpec;
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
 use crate::messages::{Busy, Dispatch, MayStart, Quiet, StopBoard};
+use crate::panics;
 use crate::shared::working_window;
 use crate::stop::StopCause;
 
@@ -35,6 +36,7 @@ impl Supervisor {
     }
 
     fn dispatch(&mut self, ask: Dispatch) -> Result<oneshot::Receiver<ReturnValue>, Refusal> {
+        panics::trip("supervisor_dispatch");
         self.lineages.may_begin()?;
         let Dispatch {
             agent: id,
