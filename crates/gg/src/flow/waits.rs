@@ -113,15 +113,12 @@ fn waits(life: &Life) -> impl Iterator<Item = Wait<'_>> {
 }
 
 fn whom(span: &Span) -> String {
-    let names: Vec<&str> = span
-        .waits_for
-        .iter()
-        .take(NAMED)
-        .map(vocab::ids::AgentId::as_str)
-        .collect();
-    let names = names.join(", ");
-    match span.waits_for.len() {
-        0 => (span.issue.as_ref()).map_or_else(|| "-".to_owned(), |issue| format!("issue {issue}")),
+    let agents = span.waits_for.iter().map(ToString::to_string);
+    let issues = span.issues.iter().map(|issue| format!("issue {issue}"));
+    let awaited: Vec<_> = agents.chain(issues).collect();
+    let names = awaited[..awaited.len().min(NAMED)].join(", ");
+    match awaited.len() {
+        0 => "-".to_owned(),
         all if all > NAMED => format!("{names} and {} more", all - NAMED),
         _ => names,
     }

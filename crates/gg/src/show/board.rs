@@ -304,20 +304,20 @@ fn merges(text: &mut String, board: &BoardFacts) {
 
 fn waits(text: &mut String, analysis: &Analysis) {
     let lives: Vec<Life> = analysis.lives.agents().collect();
-    let waits: Vec<(&Life, &Span, &IssueId)> = (lives.iter())
+    let waits: Vec<(&Life, &Span)> = (lives.iter())
         .flat_map(|life| life.spans.iter().map(move |span| (life, span)))
-        .filter(|(_, span)| span.state == AgentState::Blocked)
-        .filter_map(|(life, span)| Some((life, span, span.issue.as_ref()?)))
+        .filter(|(_, span)| span.state == AgentState::Blocked && !span.issues.is_empty())
         .collect();
     if waits.is_empty() {
         return;
     }
     text.push_str("\nWaits for issues\n");
     let mut rows = vec![cells(["agent", "issue", "from", "waited"])];
-    rows.extend((waits.into_iter()).map(|(life, span, issue)| {
+    rows.extend((waits.into_iter()).map(|(life, span)| {
+        let issues: Vec<&str> = span.issues.iter().map(IssueId::as_str).collect();
         cells([
             life.id.as_str(),
-            issue.as_str(),
+            &issues.join(", "),
             &duration(span.from_ms as f64),
             &duration(span.length_ms() as f64),
         ])

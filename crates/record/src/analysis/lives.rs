@@ -56,8 +56,8 @@ pub struct Span {
     pub to_ms: u64,
     /// Whom a blocked agent waited for.
     pub waits_for: Vec<AgentId>,
-    /// The issue it waited for, where it was one.
-    pub issue: Option<IssueId>,
+    /// The issues it waited for.
+    pub issues: Vec<IssueId>,
 }
 
 /// An agent as its lines tell of it, by the wall clock.
@@ -78,7 +78,7 @@ pub(super) struct Stretch {
     pub(super) from_ms: i64,
     pub(super) to_ms: i64,
     waits_for: Vec<AgentId>,
-    issue: Option<IssueId>,
+    issues: Vec<IssueId>,
 }
 
 #[derive(Deserialize)]
@@ -121,6 +121,8 @@ struct WaitingOn {
     #[serde(default)]
     agents: Vec<AgentId>,
     issue: Option<IssueId>,
+    #[serde(default)]
+    issues: Vec<IssueId>,
 }
 
 impl Lives {
@@ -203,7 +205,7 @@ impl Lives {
                     from_ms: self.since_start(stretch.from_ms),
                     to_ms: self.since_start(to_ms),
                     waits_for: stretch.waits_for.clone(),
-                    issue: stretch.issue.clone(),
+                    issues: stretch.issues.clone(),
                 })
                 .collect(),
             ended: course
@@ -254,10 +256,12 @@ impl Course {
         }
         // An agent says it is queued as it begins, which its spawn has said already.
         if last.state != state {
-            let WaitingOn { agents, issue } = fields.waiting_on.unwrap_or_default();
+            let waiting_on = fields.waiting_on.unwrap_or_default();
+            let mut issues = waiting_on.issues;
+            issues.extend(waiting_on.issue);
             let next = Stretch {
-                waits_for: agents,
-                issue,
+                waits_for: waiting_on.agents,
+                issues,
                 ..Stretch::begin(state, last.to_ms)
             };
             self.stretches.push(next);
@@ -290,7 +294,7 @@ impl Stretch {
             from_ms: at_ms,
             to_ms: at_ms,
             waits_for: Vec::new(),
-            issue: None,
+            issues: Vec::new(),
         }
     }
 }

@@ -48,11 +48,13 @@ impl Family {
         let Palette { dim, bad, off, .. } = palette;
         match event["status"].as_str()? {
             "blocked" => {
-                if let Some(issue) = event["waitingOn"]["issue"].as_str() {
-                    return Some(format!("     {dim}waits for issue {}{off}\n", prose(issue)));
-                }
-                let agents = event["waitingOn"]["agents"].as_array();
-                let names: Vec<String> = agents.into_iter().flatten().map(word).collect();
+                let on = &event["waitingOn"];
+                let issues = on["issues"].as_array().into_iter().flatten();
+                let issues = issues.chain(Some(&on["issue"]).filter(|issue| issue.is_string()));
+                let agents = on["agents"].as_array().into_iter().flatten().map(word);
+                let names: Vec<String> = agents
+                    .chain(issues.map(|issue| format!("issue {}", word(issue))))
+                    .collect();
                 let mut whom = names[..names.len().min(NAMED)].join(", ");
                 if names.len() > NAMED {
                     write!(whom, " and {} more", names.len() - NAMED)
