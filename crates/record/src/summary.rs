@@ -138,7 +138,7 @@ pub struct Summary {
     pub skills_read: u64,
     /// Tasks that were marked as done.
     pub tasks_completed: u64,
-    /// Issues that stood on the board, removed ones too.
+    /// Issues that a turn left on the board, those removed later too.
     pub issues: u64,
     /// Those of them that are done.
     pub issues_done: u64,

@@ -37,6 +37,7 @@ mod hooks;
 mod hooks_and_stops;
 mod hooks_failing;
 mod human_log;
+mod issue_calls;
 mod kill9;
 mod long_session;
 mod long_windows;

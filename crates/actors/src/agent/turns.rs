@@ -203,6 +203,9 @@ impl Turns {
         if self.spec.depth > 0 {
             panics::trip("child");
         }
+        if self.spec.works_for.is_some() {
+            panics::trip("issue_agent");
+        }
         let turn = self.turn_number();
         let flow = match self.prepare(turn).await {
             ControlFlow::Continue(()) => self.exchange(turn, &mut clock).await,

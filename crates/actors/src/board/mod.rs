@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use actix::{Actor, AsyncContext, Context, MessageResult};
 use board::{
-    Answer, Ask, Board as Machine, BoardError, BoardPolicy, Effect, Reply, Settled, Ticket, WaitId,
-    Waiting, Worktree,
+    Answer, Ask, Board as Machine, BoardError, BoardPolicy, Effect, MergeEnd, Reply, Settled,
+    Ticket, WaitId, Waiting, Worktree,
 };
 use record::event::{LogLevel, WorktreeRow};
 use tokio::sync::oneshot;
@@ -307,6 +307,9 @@ impl Receive<Answered> for Board {
 
     fn receive(&mut self, Answered { ticket, answer }: Answered, _: &mut Context<Self>) {
         panics::trip("board_answered");
+        if matches!(answer, Answer::Merged(MergeEnd::Conflict { .. })) {
+            panics::trip("board_conflict");
+        }
         self.take(ticket, answer);
     }
 }

@@ -1,9 +1,13 @@
-//! Random boards on scripted models, in the process (03 §10.6): issues in a DAG whose implementers
-//! work, fail at first or always, whose reviewers approve, reject or die, whose branches conflict,
-//! and a cancel in the middle; and each of the board's actors panicking at named places.
+//! Boards on scripted models, in whole sessions in the process (03 §10.6): issues in a DAG whose
+//! implementers work, fail at first or always, whose reviewers approve, demand or die, and whose
+//! branches conflict. At random, with each of the board's actors panicking, and under each stop.
 //!
 //! Every stream passes the rules of `gg verify`; every repository is what the record says of it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod deaths;
+mod random;
+mod stops;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +18,6 @@ use serde_json::{Value, json};
 use vocab::outcome::EndStatus;
 
 use crate::nets::{Played, document, session};
-use crate::panics::tripping;
 
 /// What one issue's implementers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,15 @@ impl Review {
     }
 }
 
+/// Whether its implementers have a child do a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Help {
+    None,
+    Awaited,
+    /// The child goes on when they have finished.
+    Left,
+}
+
 /// What a merge agent does of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Merger {
@@ -80,8 +92,7 @@ struct Piece {
     reviews: Vec<Review>,
     /// Whether it writes to the file that others write to as well.
     shared: bool,
-    /// Whether it has a child do a part of it.
-    helped: bool,
+    help: Help,
     delay_ms: u64,
 }
 
@@ -94,68 +105,6 @@ struct Plan {
     waits: Vec<u8>,
     /// The piece whose first implementer stops the run.
     stops: Option<u8>,
-}
-
-fn piece() -> impl Strategy<Value = Piece> {
-    let conduct = prop_oneof![
-        6 => Just(Conduct::Works),
-        1 => Just(Conduct::Flaky),
-        1 => Just(Conduct::Fails),
-        1 => Just(Conduct::Idles),
-    ];
-    let review = prop_oneof![
-        4 => Just(Review::Approves),
-        2 => Just(Review::Demands),
-        1 => Just(Review::Dies),
-    ];
-    (
-        conduct,
-        proptest::collection::vec(any::<u8>(), 0..3),
-        proptest::collection::vec(review, 0..3),
-        proptest::bool::weighted(0.4),
-        proptest::bool::weighted(0.2),
-        0..20_u64,
-    )
-        .prop_map(|(conduct, behind, mut reviews, shared, helped, delay_ms)| {
-            let mut seen = Vec::new();
-            reviews.retain(|review| {
-                !seen.contains(review) && {
-                    seen.push(*review);
-                    true
-                }
-            });
-            Piece {
-                conduct,
-                behind,
-                reviews,
-                shared,
-                helped,
-                delay_ms,
-            }
-        })
-}
-
-fn plan() -> impl Strategy<Value = Plan> {
-    let merger = prop_oneof![
-        3 => Just(Merger::Resolves),
-        1 => Just(Merger::Aborts),
-        1 => Just(Merger::CommitsMarkers),
-        1 => Just(Merger::Dies),
-    ];
-    (
-        proptest::collection::vec(piece(), 1..9),
-        merger,
-        0..3_u64,
-        proptest::collection::vec(any::<u8>(), 0..3),
-        proptest::option::weighted(0.25, any::<u8>()),
-    )
-        .prop_map(|(pieces, merger, retries, waits, stops)| Plan {
-            pieces,
-            merger,
-            retries,
-            waits,
-            stops,
-        })
 }
 
 fn shell(command: &str) -> Value {
@@ -264,12 +213,13 @@ impl Plan {
             if piece.conduct != Conduct::Idles {
                 replies.push(shell(&format!("echo {number} >{file}")));
             }
-            if piece.helped {
+            if piece.help != Help::None {
                 let ask = json!({ "agent": "helper", "prompt": "Help." });
-                replies.push(json!({ "calls": [
-                    { "tool": "spawn_subagent", "arguments": ask },
-                    { "tool": "wait_for_subagents", "arguments": {} },
-                ] }));
+                let mut calls = vec![json!({ "tool": "spawn_subagent", "arguments": ask })];
+                if piece.help == Help::Awaited {
+                    calls.push(json!({ "tool": "wait_for_subagents", "arguments": {} }));
+                }
+                replies.push(json!({ "calls": calls }));
             }
             if piece.conduct != Conduct::Fails {
                 replies.push(json!({ "finish": "done", "delayMs": piece.delay_ms }));
@@ -285,7 +235,11 @@ impl Plan {
         profiles.insert("demands".to_owned(), json!([approve, demand]));
         profiles.insert("dies".to_owned(), json!([refusal()]));
         profiles.insert("merger".to_owned(), self.merger.script());
-        let helps = json!([shell("echo helped >helped.txt"), { "finish": "helped" }]);
+        let helps = json!([
+            { "calls": [{ "tool": "shell", "arguments": { "command": "echo helped >helped.txt" } }],
+              "delayMs": 20 },
+            { "finish": "helped" },
+        ]);
         profiles.insert("helper".to_owned(), helps);
         profiles.insert("root".to_owned(), self.root());
         json!({ "profiles": profiles })
@@ -356,7 +310,7 @@ impl Plan {
             if piece.conduct == Conduct::Flaky {
                 coder["hooks"] = holds_back(".0i\"", "finish");
             }
-            if piece.helped {
+            if piece.help != Help::None {
                 let spawns = json!({ "id": "subagents", "enabled": true,
                     "params": { "maxDepth": 1 } });
                 coder["capabilities"].as_array_mut().unwrap().push(spawns);
@@ -379,15 +333,35 @@ struct Board {
 
 impl Board {
     fn play(plan: &Plan, cap: u64) -> Self {
+        Self::play_as(plan, cap, |_, _| ())
+    }
+
+    /// Plays a plan whose launch document and script are changed before.
+    fn play_as(plan: &Plan, cap: u64, change: impl FnOnce(&mut Value, &mut Value)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let document = plan.document(folder.path(), cap);
-        let played = session(&document, &plan.script(folder.path()));
+        let mut document = plan.document(folder.path(), cap);
+        let mut script = plan.script(folder.path());
+        change(&mut document["capabilitySet"], &mut script["profiles"]);
+        let played = session(&document, &script);
         Self { folder, played }
     }
 
     fn git(&self, arguments: &[&str]) -> String {
         let output = git(&self.folder.path().join("w"), arguments);
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Removes the worktrees that a run keeps on purpose.
+    fn put_away(&self) {
+        let list = self.git(&["worktree", "list", "--porcelain"]);
+        let kept = list
+            .lines()
+            .filter_map(|line| line.strip_prefix("worktree "));
+        for path in kept.skip(1) {
+            self.git(&["worktree", "remove", "--force", path]);
+            // The run's own folder, where it is empty now.
+            Path::new(path).parent().map(std::fs::remove_dir);
+        }
     }
 
     /// Where each issue stood last.
@@ -423,7 +397,9 @@ impl Board {
             match kind {
                 "issue-implementer" | "issue-reviewer" => {
                     prop_assert_eq!(&line["cwd"], &line["worktree"]["path"], "{}", id);
-                    prop_assert!(line["parentId"].is_null() && line["depth"] == 0);
+                    let succeeds = line["origin"]["kind"] == "succession";
+                    prop_assert_eq!(line["parentId"].is_null(), !succeeds, "{}", id);
+                    prop_assert_eq!(&line["depth"], 0, "{}", id);
                 }
                 "subagent" => {
                     let parent = by_id[line["parentId"].as_str().unwrap()];
@@ -463,6 +439,10 @@ impl Board {
                 let file = self.folder.path().join(format!("w/{id}.txt"));
                 prop_assert!(file.exists(), "{} is merged: {}", id, stream);
             }
+            if status == "done" && piece.help != Help::None {
+                let file = self.folder.path().join("w/helped.txt");
+                prop_assert!(file.exists(), "{} was helped: {}", id, stream);
+            }
             let branch = format!("refs/heads/gg/{}", id.to_lowercase());
             let stays = !self.git(&["for-each-ref", &branch]).is_empty();
             prop_assert_eq!(stays, status == "failed", "{}: {}", branch, stream);
@@ -490,30 +470,6 @@ fn git(dir: &Path, arguments: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
-/// A board takes about as long as half a second; `GG_BOARDS` asks for more of them.
-fn cases() -> u32 {
-    let all = std::env::var("GG_BOARDS").ok();
-    all.map_or(12, |all| {
-        all.parse().expect("GG_BOARDS is a number of boards")
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
-
-    #[test]
-    fn every_board_ends_with_its_issues_where_their_agents_left_them(
-        plan in plan(),
-        cap in prop_oneof![Just(1_u64), Just(2), Just(16)],
-    ) {
-        let board = Board::play(&plan, cap);
-        board.sound()?;
-        if plan.stops.is_none() {
-            board.judge(&plan)?;
-        }
-    }
-}
-
 /// Four issues, two of which conflict, one of which is reworked.
 fn eventful() -> Plan {
     let piece = |behind: &[u8], reviews: &[Review], shared| Piece {
@@ -521,7 +477,7 @@ fn eventful() -> Plan {
         behind: behind.to_vec(),
         reviews: reviews.to_vec(),
         shared,
-        helped: false,
+        help: Help::None,
         delay_ms: 0,
     };
     Plan {
@@ -536,113 +492,4 @@ fn eventful() -> Plan {
         waits: vec![3, 1],
         stops: None,
     }
-}
-
-#[test]
-fn at_one_slot_a_root_files_waits_and_completes() {
-    let plan = eventful();
-    let board = Board::play(&plan, 1);
-    board.sound().unwrap();
-    board.judge(&plan).unwrap();
-    let statuses = board.statuses();
-    assert!(statuses.values().all(|status| status == "done"));
-}
-
-#[track_caller]
-fn ended_as_a_defect(place: &'static str, cause: &str) -> Board {
-    tripping::arm(place);
-    let board = Board::play(&eventful(), 2);
-    let report = board.played.report.as_ref().unwrap();
-    let stream = &board.played.stream;
-    assert_eq!(
-        (report.status, report.exit_code),
-        (EndStatus::InternalError, 1),
-        "{place}: {stream}"
-    );
-    let error = report.error.as_deref().unwrap_or_default();
-    assert!(error.contains(cause), "{place}: {error}");
-    board.sound().unwrap();
-    let agents = board.played.lines("agent_spawned");
-    for agent in &agents {
-        let ends = board.played.lines("agent_status");
-        let ends = ends
-            .iter()
-            .filter(|line| line["agentId"] == agent["agentId"] && !line["endedAs"].is_null());
-        assert_eq!(ends.count(), 1, "{place}: {} of {stream}", agent["agentId"]);
-    }
-    board
-}
-
-#[test]
-fn a_board_that_panics_in_a_call_ends_the_run() {
-    ended_as_a_defect("board_call", "the board panicked: tripped in board_call");
-}
-
-#[test]
-fn a_board_that_panics_as_a_wait_begins_ends_the_run() {
-    ended_as_a_defect("board_wait", "the board panicked: tripped in board_wait");
-}
-
-#[test]
-fn a_board_that_panics_at_an_answer_ends_the_run() {
-    ended_as_a_defect(
-        "board_answered",
-        "the board panicked: tripped in board_answered",
-    );
-}
-
-#[test]
-fn an_issue_that_panics_at_what_it_is_asked_fails_with_the_run() {
-    let board = ended_as_a_defect("issue", "the actor of issue `ISSUE-1` panicked");
-    let told = board.played.lines("issue_status");
-    let failed = told.iter().find(|line| line["status"] == "failed").unwrap();
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("panicked: tripped in issue"), "{reason}");
-}
-
-#[test]
-fn an_issue_that_panics_as_it_answers_ends_the_run() {
-    ended_as_a_defect("issue_answers", "panicked: tripped in issue_answers");
-}
-
-#[test]
-fn a_git_that_panics_ends_the_run() {
-    let cause = "the actor of the board's git panicked: tripped in git";
-    let board = ended_as_a_defect("git", cause);
-    let told = board.played.lines("issue_status");
-    assert!(told.iter().any(|line| line["status"] == "failed"));
-}
-
-#[test]
-fn a_supervisor_that_dies_with_a_board_leaves_a_closing_line() {
-    tripping::arm("supervisor_dispatch");
-    let board = Board::play(&eventful(), 2);
-    let report = board.played.report.as_ref().unwrap();
-    assert_eq!(report.exit_code, 1);
-    let last: Value = serde_json::from_str(board.played.stream.lines().last().unwrap()).unwrap();
-    assert_eq!(last["type"], "session_ended");
-    assert_eq!(last["status"], "internal_error");
-}
-
-#[test]
-fn a_workspace_no_board_can_work_on_refuses_the_launch() {
-    let folder = tempfile::tempdir().unwrap();
-    let plan = eventful();
-    let document = plan.document(folder.path(), 2);
-    let workspace = folder.path().join("w");
-    git(&workspace, &["init", "-q"]);
-    let identity = ["-c", "user.name=a", "-c", "user.email=a@a"];
-    let commit = ["commit", "-q", "--allow-empty", "-m", "first"];
-    git(&workspace, &[&identity[..], &commit[..]].concat());
-    git(&workspace, &["branch", "gg"]);
-    let played = session(&document, &plan.script(folder.path()));
-    let report = played.report.as_ref().unwrap();
-    assert_eq!(
-        (report.status, report.exit_code),
-        (EndStatus::LaunchRefused, 1)
-    );
-    let error = report.error.as_deref().unwrap_or_default();
-    assert!(error.contains("git branch -m gg"), "{error}");
-    assert_eq!(rules::check(&played.stream), [], "{}", played.stream);
-    assert_eq!(played.lines("agent_spawned").len(), 0);
 }
