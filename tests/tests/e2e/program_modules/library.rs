@@ -161,7 +161,9 @@ fn a_program_hands_over_to_another_and_four_run_on_one_submission() {
         assert_eq!(entries.len(), 1, "one entry a submission");
         assert_eq!(entries[0]["ok"], true, "{out:#}");
         assert_eq!(out["source"], source);
-        let views: Vec<String> = (0..4).map(|n| format!("View: ran {n}\n----\ntrue")).collect();
+        let views: Vec<String> = (0..4)
+            .map(|n| format!("View: ran {n}\n----\ntrue"))
+            .collect();
         assert_eq!(told(&run, "View: ran "), views);
         let notices = told(&run, "Notice\n----\n");
         assert_eq!(notices.len(), 1, "{notices:?}");
@@ -193,9 +195,19 @@ fn rerun(next: &Texts) -> Texts {
 
 #[test]
 fn the_first_hand_over_stands_and_a_blank_one_is_none() {
-    let blank = [("blank", r#"programs.rerun(" \n")"#, r#"programs.rerun(" \n")"#)];
-    let second = [("second", r#"programs.rerun("1;")"#, r#"programs.rerun("1")"#)];
-    let body = attempts(blank).and(&rerun(&ran())).and(&shown_attempts(second));
+    let blank = [(
+        "blank",
+        r#"programs.rerun(" \n")"#,
+        r#"programs.rerun(" \n")"#,
+    )];
+    let second = [(
+        "second",
+        r#"programs.rerun("1;")"#,
+        r#"programs.rerun("1")"#,
+    )];
+    let body = attempts(blank)
+        .and(&rerun(&ran()))
+        .and(&shown_attempts(second));
     on_each(|arm| {
         let run = kept(arm, 0, std::slice::from_ref(&body));
         let out = shown(&run, "out");
@@ -215,7 +227,10 @@ fn a_failure_and_an_ending_revoke_a_hand_over() {
     let failing = next.clone().and(&fails("boom"));
     let missing = [("none", "programs.get('zz')", "programs.get('zz')")];
     let caught = next.clone().and(&attempts(missing));
-    let ending = next.and(&both("session.finish('Enough.');", "session.finish('Enough.')"));
+    let ending = next.and(&both(
+        "session.finish('Enough.');",
+        "session.finish('Enough.')",
+    ));
     on_each(|arm| {
         let run = kept(arm, 0, std::slice::from_ref(&failing));
         assert!(told(&run, "View: ran").is_empty());
