@@ -4,6 +4,7 @@
 mod calls;
 mod failing;
 mod hooked;
+mod hostile;
 mod job;
 mod many;
 mod pages;
