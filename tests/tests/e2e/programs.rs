@@ -2,6 +2,7 @@
 //! ends it (04 §6, §7, §11, §13).
 
 mod calls;
+mod compilers;
 mod failing;
 mod hooked;
 mod hostile;
@@ -10,6 +11,7 @@ mod many;
 mod pages;
 mod showing;
 mod stopping;
+mod waiting;
 mod withheld;
 
 use serde_json::{Value, json};

@@ -15,6 +15,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use serde_json::{Value, json};
 
+use super::alive::Mark;
 use super::compile::{self, CompilerError, Redirected};
 
 /// Bytes of one message that are read.
@@ -41,6 +42,8 @@ pub(crate) enum DaemonError {
 #[derive(Debug)]
 pub(crate) struct Daemon {
     child: Child,
+    /// Until it is ended.
+    mark: Option<Mark>,
     answers: Receiver<Value>,
     errors: Receiver<String>,
     asked: u64,
@@ -54,7 +57,7 @@ impl Daemon {
         arguments: &[&str],
         at: &Redirected,
     ) -> Result<Self, DaemonError> {
-        let mut child = compile::started(program, arguments, at)?;
+        let (mut child, mark) = compile::started(program, arguments, at)?;
         let (told, answers) = unbounded();
         if let Some(stdout) = child.stdout.take() {
             std::thread::spawn(move || {
@@ -70,6 +73,7 @@ impl Daemon {
         let errors = compile::errors_of(&mut child);
         Ok(Self {
             child,
+            mark: Some(mark),
             answers,
             errors,
             asked: 0,
@@ -116,7 +120,7 @@ impl Daemon {
     }
 
     fn ended(&mut self, method: &'static str) -> DaemonError {
-        compile::end(&mut self.child);
+        self.end();
         let words = self.errors.recv().unwrap_or_default();
         let words = compile::tail(&words);
         let account = if words.is_empty() {
@@ -125,6 +129,12 @@ impl Daemon {
             format!("; it wrote: {words}")
         };
         DaemonError::Ended(method, account)
+    }
+
+    fn end(&mut self) {
+        // It is killed next, and reaped.
+        self.mark = None;
+        compile::end(&mut self.child);
     }
 
     /// The process, for a test that ends it.
@@ -136,7 +146,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        compile::end(&mut self.child);
+        self.end();
     }
 }
 
@@ -267,6 +277,7 @@ mod tests {
             cwd: root.clone(),
             home: root.clone(),
             temporary: root,
+            alive: super::super::alive::Alive::default(),
         };
         Daemon::start(Path::new("/bin/sh"), &["-c", script], &at)
     }

@@ -24,6 +24,7 @@ use vocab::language::ProgramLanguage;
 use vocab::outcome::EndStatus;
 
 use super::account::Account;
+use super::running::over;
 use super::submission::Submission;
 use super::{Broken, Cut};
 use crate::agent::LoopEnd;
@@ -162,11 +163,14 @@ impl Turns {
             self.window.push(item);
         }
         let context = &self.code.preparing;
-        let prepared = self
-            .shared
-            .openings
-            .prepared(programs.arm, &source, context)
-            .await;
+        let openings = &self.shared.openings;
+        let (mut canceled, mut stop) = (self.stop.clone(), self.stop.clone());
+        let prepared = tokio::select! {
+            prepared = openings.prepared(programs.arm, &source, context) => prepared,
+            () = canceled.canceled() => return Err(Cut::Canceled),
+            // The run ends before this agent has begun: its first boundary says how.
+            () = over(&mut stop) => return Ok(()),
+        };
         let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
         let submission = Submission {
             call: CallId::from(CALL),
