@@ -106,6 +106,11 @@ impl Host {
         self.preparing.beside()
     }
 
+    /// Ends the compilers that are at work; for the end of the run.
+    pub(crate) fn end(&self) {
+        self.preparing.end();
+    }
+
     fn slot(&self, bytes: &'static [u8]) -> Arc<Slot> {
         let mut guests = self.guests.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(guests.entry(bytes.as_ptr() as usize).or_default())

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use serde_json::{Value, json};
 
+use super::alive::Mark;
 use super::compile::{self, CompilerError, Redirected};
 
 /// Bytes of one message that are read.
@@ -51,6 +52,8 @@ pub(crate) enum DaemonError {
 pub(crate) struct Daemon {
     program: PathBuf,
     child: Child,
+    /// Until it is ended.
+    mark: Option<Mark>,
     answers: Receiver<Value>,
     errors: Receiver<String>,
     asked: u64,
@@ -65,7 +68,7 @@ impl Daemon {
         arguments: &[&str],
         at: &Redirected,
     ) -> Result<Self, DaemonError> {
-        let mut child = compile::started(program, arguments, at)?;
+        let (mut child, mark) = compile::started(program, arguments, at)?;
         let (told, answers) = unbounded();
         if let Some(stdout) = child.stdout.take() {
             std::thread::spawn(move || {
@@ -82,6 +85,7 @@ impl Daemon {
         Ok(Self {
             program: program.to_owned(),
             child,
+            mark: Some(mark),
             answers,
             errors,
             asked: 0,
@@ -138,7 +142,7 @@ impl Daemon {
     }
 
     fn ended(&mut self, method: &'static str) -> DaemonError {
-        compile::end(&mut self.child);
+        self.end();
         let words = self.errors.recv().unwrap_or_default();
         let words = compile::tail(&words);
         let account = if words.is_empty() {
@@ -153,6 +157,12 @@ impl Daemon {
         }
     }
 
+    fn end(&mut self) {
+        // It is killed next, and reaped.
+        self.mark = None;
+        compile::end(&mut self.child);
+    }
+
     /// The process, for a test that ends it.
     #[cfg(test)]
     pub(crate) fn child(&mut self) -> &mut Child {
@@ -162,7 +172,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        compile::end(&mut self.child);
+        self.end();
     }
 }
 
@@ -205,6 +215,7 @@ pub(super) mod tests {
             cwd: root.clone(),
             home: root.clone(),
             temporary: root,
+            alive: super::super::alive::Alive::default(),
         };
         Daemon::start(Path::new("/bin/sh"), &["-c", script], &at)
     }

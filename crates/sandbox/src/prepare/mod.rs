@@ -3,6 +3,7 @@
 //! Always true: what was prepared is a function of its sources alone; what a language refused is told
 //! apart from what gg could not do, which is a defect and nothing a model reads.
 
+pub(crate) mod alive;
 pub(crate) mod compile;
 pub(crate) mod daemon;
 pub(crate) mod pool;
@@ -15,6 +16,7 @@ use vocab::outcome::ErrorType;
 
 use crate::contract::CodeModule;
 use crate::locations::Locations;
+use alive::Alive;
 use compile::CompilerError;
 use daemon::DaemonError;
 use shared::Shared;
@@ -133,6 +135,8 @@ pub struct PrepareContext {
     workspace: Arc<Mutex<Option<Workspace>>>,
     /// What those beside it share too, once any of them has needed it.
     shared: Arc<Mutex<Option<Arc<Shared>>>>,
+    /// The compilers at work for any of them.
+    alive: Alive,
 }
 
 impl PrepareContext {
@@ -142,6 +146,7 @@ impl PrepareContext {
         Self {
             workspace: Arc::default(),
             shared: Arc::clone(&self.shared),
+            alive: self.alive.clone(),
         }
     }
 
@@ -156,7 +161,7 @@ impl PrepareContext {
         let mut workspace = self.workspace();
         let workspace = match &mut *workspace {
             Some(workspace) => workspace,
-            none => none.insert(Workspace::create().map_err(unusable)?),
+            none => none.insert(Workspace::create(self.alive.clone()).map_err(unusable)?),
         };
         workspace.reset(kept).map_err(unusable)?;
         prepare(workspace, &shared)
@@ -167,7 +172,10 @@ impl PrepareContext {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match &*shared {
             Some(shared) => Arc::clone(shared),
-            None => Arc::clone(shared.insert(Arc::new(Shared::create().map_err(unusable)?))),
+            None => {
+                let made = Shared::create(self.alive.clone()).map_err(unusable)?;
+                Arc::clone(shared.insert(Arc::new(made)))
+            }
         })
     }
 
@@ -182,6 +190,12 @@ impl PrepareContext {
     #[cfg(test)]
     pub(crate) fn tree(&self) -> Option<std::path::PathBuf> {
         self.workspace().as_ref().map(|tree| tree.path().to_owned())
+    }
+
+    /// Kills the compilers at work for this agent and all beside it; what is prepared from then on is
+    /// not. For the end of a run.
+    pub fn end(&self) {
+        self.alive.end();
     }
 
     /// How often a module was built for this agent.

@@ -20,7 +20,7 @@ use vocab::ids::CallId;
 use vocab::outcome::EndStatus;
 
 use super::account::Account;
-use super::running::RunContext;
+use super::running::{RunContext, over};
 use super::{Broken, Cut};
 use crate::agent::LoopEnd;
 use crate::agent::api::Programs;
@@ -118,11 +118,14 @@ impl Turns {
             self.window.push(item);
         }
         let context = &self.code.preparing;
-        let prepared = self
-            .shared
-            .openings
-            .prepared(programs.arm, &source, context)
-            .await;
+        let openings = &self.shared.openings;
+        let (mut canceled, mut stop) = (self.stop.clone(), self.stop.clone());
+        let prepared = tokio::select! {
+            prepared = openings.prepared(programs.arm, &source, context) => prepared,
+            () = canceled.canceled() => return Err(Cut::Canceled),
+            // The run ends before this agent has begun: its first boundary says how.
+            () = over(&mut stop) => return Ok(()),
+        };
         let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
         self.code.begin_turn();
         self.code.docs.begin(&mut self.window, true);

@@ -39,7 +39,7 @@ use crate::agent::loaded::{Due, Owner};
 use crate::agent::program::{Counts, Crossing, Serving, Setting};
 use crate::agent::turns::Turns;
 use crate::panics;
-use crate::stop::StopCause;
+use crate::stop::{StopCause, StopWatch};
 
 /// How long a program may go on once the run's clock is spent: to see its calls refused and to end
 /// the session.
@@ -190,7 +190,12 @@ impl Turns {
         if run.programs.arm.prepare_compiles() {
             *account.compiled.get_or_insert_default() += began.elapsed();
         }
-        let prepared = match prepared? {
+        let Some(prepared) = prepared? else {
+            self.code.session.cut_short = true;
+            self.code.session.ending = None;
+            return Ok(None);
+        };
+        let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(PrepareError::Rejected { band, diagnostics }) => {
                 let failed = outcome::rejected(band, &diagnostics, &self.shared.mask);
@@ -304,26 +309,29 @@ impl Turns {
         outcome::failed(&fault, more, &execution.stderr, calls, mask).map_err(no_text)
     }
 
-    /// Makes a program ready on a blocking thread; a cancel lets go of it.
+    /// Makes a program ready on a blocking thread; a cancel lets go of it, and so does any other stop
+    /// after the time that programs then have: nothing, where it was that.
     async fn prepare_program(
         &mut self,
         programs: &Programs,
         source: &Arc<str>,
         modules: Vec<CodeModule>,
-    ) -> Result<Result<Prepared, PrepareError>, Cut> {
+    ) -> Result<Option<Result<Prepared, PrepareError>>, Cut> {
         let (arm, source) = (programs.arm, Arc::clone(source));
         let context = self.code.preparing.clone();
         let prepare = move || arm.prepare_program(&source, &modules, &context);
         // What takes no compiler copies a text.
         if !arm.prepare_compiles() {
-            return Ok(prepare());
+            return Ok(Some(prepare()));
         }
         let work = tokio::task::spawn_blocking(prepare);
+        let mut stop = self.stop.clone();
         tokio::select! {
-            prepared = work => {
-                prepared.map_err(|error| defect(format!("preparing a program died: {error}")))
-            }
+            prepared = work => prepared
+                .map(Some)
+                .map_err(|error| defect(format!("preparing a program died: {error}"))),
             () = self.stop.canceled() => Err(Cut::Canceled),
+            () = over(&mut stop) => Ok(None),
         }
     }
 
@@ -608,6 +616,12 @@ async fn passed(moment: Option<Instant>) {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// Resolves once the run has stopped and its programs have had their time since.
+pub(super) async fn over(stop: &mut StopWatch) {
+    stop.thrown().await;
+    tokio::time::sleep(AFTER_DEADLINE).await;
 }
 
 fn defect(cause: String) -> Cut {
