@@ -209,6 +209,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         &voice.telemetry,
     )
     .await;
+    shared.programs.end();
     last_hooks::run(&end, &root, &supervisor, &shared, &voice, &mut signals).await;
     let frame = Frame {
         shared: &shared,

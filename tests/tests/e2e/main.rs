@@ -9,6 +9,7 @@ mod ablation;
 mod arms;
 mod autoload;
 mod bad_input;
+mod board;
 mod code_knowledge;
 mod coders;
 mod common;

@@ -8,7 +8,7 @@ use super::line::{Line, hand_over_before};
 use super::{Found, rule};
 
 /// Codes of the log lines that a run's stop is told by. A wait may end by it.
-const STOPS: [&str; 7] = [
+pub(super) const STOPS: [&str; 7] = [
     "canceled",
     "defect",
     "deadline_met",
