@@ -171,15 +171,14 @@ impl Turns {
         }
         let mut stand = Vec::with_capacity(awaited.len());
         for (issue, how) in awaited {
-            let how = match how {
-                Some(how) => how,
-                None => {
-                    let ask = LookAgain {
-                        caller: self.spec.caller(),
-                        issue: issue.clone(),
-                    };
-                    board.ask(ask).await.map_err(|_| gone())?
-                }
+            let how = if let Some(how) = how {
+                how
+            } else {
+                let ask = LookAgain {
+                    caller: self.spec.caller(),
+                    issue: issue.clone(),
+                };
+                board.ask(ask).await.map_err(|_| gone())?
             };
             stand.push((issue, how));
         }

@@ -166,6 +166,17 @@ impl LoopEnd {
     }
 }
 
+/// What an incarnation begins with.
+#[derive(Debug)]
+pub(crate) struct Outset {
+    /// Its modules.
+    pub(crate) holdings: Holdings,
+    /// Of whom it comes, where it comes of another.
+    pub(crate) arrival: Option<Arrival>,
+    /// Its slot, where one was taken for it.
+    pub(crate) permit: Option<Permit>,
+}
+
 /// The actors an agent speaks to.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
@@ -199,14 +210,17 @@ impl Agent {
     /// Starts an incarnation; its loop begins at once.
     pub(crate) fn start(
         spec: AgentSpec,
-        holdings: Holdings,
-        arrival: Option<Arrival>,
-        permit: Option<Permit>,
+        outset: Outset,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Link<Self> {
+        let Outset {
+            holdings,
+            arrival,
+            permit,
+        } = outset;
         let name = format!("agent {}", spec.id);
         let client = |model| cast.clients.get(model).map(|link| link.held_by(&name));
         let links = Links {

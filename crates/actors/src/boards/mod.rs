@@ -93,7 +93,17 @@ struct Piece {
     /// Whether it writes to the file that others write to as well.
     shared: bool,
     help: Help,
+    /// The piece that its implementers wait for, by a figure that picks it.
+    awaits: Option<u8>,
     delay_ms: u64,
+}
+
+/// What the root changes of an issue that it has filed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edit {
+    Unblocks,
+    Revives,
+    Removes,
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +113,8 @@ struct Plan {
     retries: u64,
     /// Pieces that the root waits for, by figures that pick them.
     waits: Vec<u8>,
+    /// What it changes then.
+    edits: Vec<(Edit, u8)>,
     /// The piece whose first implementer stops the run.
     stops: Option<u8>,
 }
@@ -221,6 +233,11 @@ impl Plan {
                 }
                 replies.push(json!({ "calls": calls }));
             }
+            if let Some(figure) = piece.awaits {
+                let awaited = json!({ "id": id(usize::from(figure) % self.pieces.len()) });
+                let wait = json!({ "tool": "wait_for_issue", "arguments": awaited });
+                replies.push(json!({ "calls": [wait] }));
+            }
             if piece.conduct != Conduct::Fails {
                 replies.push(json!({ "finish": "done", "delayMs": piece.delay_ms }));
             }
@@ -263,6 +280,15 @@ impl Plan {
             let wait = json!({ "tool": "wait_for_issue", "arguments": { "id": id(number) } });
             replies.push(json!({ "calls": [wait] }));
         }
+        for (edit, figure) in &self.edits {
+            let id = id(usize::from(*figure) % self.pieces.len());
+            let (tool, arguments) = match edit {
+                Edit::Unblocks => ("set_issue_blocked_by", json!({ "id": id, "blockedBy": [] })),
+                Edit::Revives => ("update_issue", json!({ "id": id, "status": "open" })),
+                Edit::Removes => ("remove_issue", json!({ "id": id })),
+            };
+            replies.push(json!({ "calls": [{ "tool": tool, "arguments": arguments }] }));
+        }
         replies.push(json!({ "finish": "filed" }));
         replies.into()
     }
@@ -285,12 +311,22 @@ impl Plan {
         };
         let entry = |slug: &str, scope: &str| json!({ "agentId": slug, "description": "Is.", "scopes": [scope] });
         let mut root = agent("root");
-        root["capabilities"].as_array_mut().unwrap().push(json!({
+        let board = json!({
             "id": "project-management", "enabled": true, "params": {
                 "mergeAgent": "merger", "maxEpics": 9, "maxIssues": 99, "maxRetries": self.retries,
             },
-        }));
-        let calls = ["create_issue", "wait_for_issue"];
+        });
+        root["capabilities"]
+            .as_array_mut()
+            .unwrap()
+            .push(board.clone());
+        let calls = [
+            "create_issue",
+            "update_issue",
+            "set_issue_blocked_by",
+            "remove_issue",
+            "wait_for_issue",
+        ];
         let tools = root["tools"].as_array_mut().unwrap();
         tools.extend(calls.map(Value::from));
         let reviewers = ["approves", "demands", "dies"];
@@ -309,6 +345,16 @@ impl Plan {
             let mut coder = agent(&coder(number));
             if piece.conduct == Conduct::Flaky {
                 coder["hooks"] = holds_back(".0i\"", "finish");
+            }
+            if piece.awaits.is_some() {
+                coder["capabilities"]
+                    .as_array_mut()
+                    .unwrap()
+                    .push(board.clone());
+                coder["tools"]
+                    .as_array_mut()
+                    .unwrap()
+                    .push(json!("wait_for_issue"));
             }
             if piece.help != Help::None {
                 let spawns = json!({ "id": "subagents", "enabled": true,
@@ -421,13 +467,34 @@ impl Board {
         let report = self.played.report.as_ref().unwrap();
         let stream = &self.played.stream;
         prop_assert_eq!(report.status, EndStatus::Completed, "{}", stream);
+        if plan.edits.is_empty() {
+            self.fated(plan)?;
+        }
+        let told = self.played.lines("issue_status");
+        let done = told.iter().filter(|line| line["status"] == "done").count();
+        let landed = self.played.lines("worktree_merged");
+        let landed = landed
+            .iter()
+            .filter(|line| matches!(line["outcome"].as_str(), Some("merged" | "resolved")));
+        prop_assert_eq!(landed.count(), done);
+        let worktrees = self.git(&["worktree", "list"]);
+        prop_assert_eq!(worktrees.lines().count(), 1, "{}: {}", worktrees, stream);
+        let waits = self.played.lines("tool_result");
+        let waits = waits
+            .iter()
+            .filter(|line| line["tool"] == "wait_for_issue" && line["agentId"] == "root");
+        prop_assert_eq!(waits.count(), plan.waits.len());
+        Ok(())
+    }
+
+    /// What became of each issue of a run that nothing stopped.
+    fn fated(&self, plan: &Plan) -> Result<(), TestCaseError> {
+        let stream = &self.played.stream;
         let statuses = self.statuses();
-        let mut done = 0;
         for (number, fate) in plan.fates().into_iter().enumerate() {
             let id = id(number);
             // An issue that was never begun was never told of.
             let status = statuses.get(&id).map_or("open", String::as_str);
-            done += usize::from(status == "done");
             match fate {
                 Fate::Done => prop_assert_eq!(status, "done", "{}: {}", id, stream),
                 Fate::Failed => prop_assert_eq!(status, "failed", "{}: {}", id, stream),
@@ -447,16 +514,6 @@ impl Board {
             let stays = !self.git(&["for-each-ref", &branch]).is_empty();
             prop_assert_eq!(stays, status == "failed", "{}: {}", branch, stream);
         }
-        let landed = self.played.lines("worktree_merged");
-        let landed = landed
-            .iter()
-            .filter(|line| matches!(line["outcome"].as_str(), Some("merged" | "resolved")));
-        prop_assert_eq!(landed.count(), done);
-        let worktrees = self.git(&["worktree", "list"]);
-        prop_assert_eq!(worktrees.lines().count(), 1, "{}: {}", worktrees, stream);
-        let waits = self.played.lines("tool_result");
-        let waits = waits.iter().filter(|line| line["tool"] == "wait_for_issue");
-        prop_assert_eq!(waits.count(), plan.waits.len());
         Ok(())
     }
 }
@@ -478,6 +535,7 @@ fn eventful() -> Plan {
         reviews: reviews.to_vec(),
         shared,
         help: Help::None,
+        awaits: None,
         delay_ms: 0,
     };
     Plan {
@@ -490,6 +548,7 @@ fn eventful() -> Plan {
         merger: Merger::Resolves,
         retries: 1,
         waits: vec![3, 1],
+        edits: Vec::new(),
         stops: None,
     }
 }

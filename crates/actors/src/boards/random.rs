@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Board, Conduct, Help, Merger, Piece, Plan, Review};
+use super::{Board, Conduct, Edit, Help, Merger, Piece, Plan, Review};
 
 fn piece() -> impl Strategy<Value = Piece> {
     let conduct = prop_oneof![
@@ -22,25 +22,38 @@ fn piece() -> impl Strategy<Value = Piece> {
         proptest::collection::vec(review, 0..3),
         proptest::bool::weighted(0.4),
         prop_oneof![5 => Just(Help::None), 1 => Just(Help::Awaited), 1 => Just(Help::Left)],
+        proptest::option::weighted(0.2, any::<u8>()),
         0..20_u64,
     )
-        .prop_map(|(conduct, behind, mut reviews, shared, help, delay_ms)| {
-            let mut seen = Vec::new();
-            reviews.retain(|review| {
-                !seen.contains(review) && {
-                    seen.push(*review);
-                    true
+        .prop_map(
+            |(conduct, behind, mut reviews, shared, help, awaits, delay_ms)| {
+                let mut seen = Vec::new();
+                reviews.retain(|review| {
+                    !seen.contains(review) && {
+                        seen.push(*review);
+                        true
+                    }
+                });
+                Piece {
+                    conduct,
+                    behind,
+                    reviews,
+                    shared,
+                    help,
+                    awaits,
+                    delay_ms,
                 }
-            });
-            Piece {
-                conduct,
-                behind,
-                reviews,
-                shared,
-                help,
-                delay_ms,
-            }
-        })
+            },
+        )
+}
+
+fn edit() -> impl Strategy<Value = (Edit, u8)> {
+    let edit = prop_oneof![
+        Just(Edit::Unblocks),
+        Just(Edit::Revives),
+        Just(Edit::Removes)
+    ];
+    (edit, any::<u8>())
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
@@ -55,13 +68,15 @@ fn plan() -> impl Strategy<Value = Plan> {
         merger,
         0..3_u64,
         proptest::collection::vec(any::<u8>(), 0..3),
+        prop_oneof![3 => Just(Vec::new()), 1 => proptest::collection::vec(edit(), 1..5)],
         proptest::option::weighted(0.25, any::<u8>()),
     )
-        .prop_map(|(pieces, merger, retries, waits, stops)| Plan {
+        .prop_map(|(pieces, merger, retries, waits, edits, stops)| Plan {
             pieces,
             merger,
             retries,
             waits,
+            edits,
             stops,
         })
 }

@@ -16,14 +16,13 @@ use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
 
 use super::lineages::{Departure, Wait};
-use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
-use crate::agent::{self, Agent, AgentSpec, LoopEnd};
+use super::{MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
+use crate::agent::{self, Agent, AgentSpec, LoopEnd, Outset};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
 use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
 use crate::scheduler::{Class, Permit, Slot};
 use crate::shared::working_window;
-use crate::succession::Arrival;
 
 /// Without `maxAgents`, the operator is told each time as many more agents have been started.
 const TOLD_EACH: u64 = 100;
@@ -43,25 +42,21 @@ impl Supervisor {
         let (own, tap) = (&self.own, self.tap.as_ref());
         let holdings = self.stores.open(&spec.id, &spec.profile, start, own, tap)?;
         let began = Began::of(start);
-        self.stand_up(spec, began, holdings, None, permit);
+        let outset = Outset {
+            holdings,
+            arrival: None,
+            permit,
+        };
+        self.stand_up(spec, began, outset);
         Ok(())
     }
 
     /// Starts an agent on what it holds.
-    pub(super) fn stand_up(
-        &mut self,
-        spec: AgentSpec,
-        began: Began,
-        holdings: Holdings,
-        arrival: Option<Arrival>,
-        permit: Option<Permit>,
-    ) {
-        let roster = holdings.roster.clone();
+    pub(super) fn stand_up(&mut self, spec: AgentSpec, began: Began, outset: Outset) {
+        let roster = outset.holdings.roster.clone();
         let link = Agent::start(
             spec.clone(),
-            holdings,
-            arrival,
-            permit,
+            outset,
             Arc::clone(&self.shared),
             &self.cast,
             &self.own,

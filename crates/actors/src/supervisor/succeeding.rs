@@ -17,7 +17,7 @@ use super::delegating::{Began, memories_row};
 use super::lineages::{Grant, Heir};
 use super::stores::Coming;
 use super::{SpawnRefusal, Supervisor};
-use crate::agent::AgentSpec;
+use crate::agent::{AgentSpec, Outset};
 use crate::link::Receive;
 use crate::messages::{CommitFork, ReserveFork, Succeed};
 use crate::shared::working_window;
@@ -112,7 +112,12 @@ impl Supervisor {
             farewell: Some(Farewell::of(before, voice)),
             announced: None,
         };
-        self.stand_up(spec, began, holdings, Some(arrival), permit);
+        let outset = Outset {
+            holdings,
+            arrival: Some(arrival),
+            permit,
+        };
+        self.stand_up(spec, began, outset);
         Ok(id)
     }
 
@@ -191,7 +196,12 @@ impl Supervisor {
             farewell: None,
             announced: Some(announced),
         };
-        self.stand_up(spec, began, holdings, Some(arrival), None);
+        let outset = Outset {
+            holdings,
+            arrival: Some(arrival),
+            permit: None,
+        };
+        self.stand_up(spec, began, outset);
         self.tell_many();
         Ok(announcement)
     }

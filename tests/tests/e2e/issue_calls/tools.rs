@@ -250,6 +250,60 @@ fn every_call_succeeds_and_fails_as_it_may() {
     assert_eq!(states[1]["turn"], 1);
 }
 
+/// The first request of a root alone, its routing key replaced; and the run.
+fn first_request(root: Value) -> (Value, Run) {
+    let run = Run::builder()
+        .launch(super::with_workers(root))
+        .answers(|_: &Request, _: usize| Answer::finish("Done."))
+        .run();
+    run.ended(0, "completed");
+    let key = run.lines[0]["routingKey"].as_str().unwrap();
+    let text = run.gateway.as_ref().unwrap().requests()[0].text();
+    (
+        serde_json::from_str(&text.replace(key, "KEY")).unwrap(),
+        run,
+    )
+}
+
+#[test]
+fn a_board_that_is_off_is_left_out_and_one_that_is_on_is_in_its_calls_alone() {
+    let on = root("root", &[], &[]);
+    let mut off = on.clone();
+    off["capabilities"][0]["enabled"] = json!(false);
+    let mut absent = on.clone();
+    absent["capabilities"] = json!([]);
+    let (absent, _) = first_request(absent);
+    let (off, quiet) = first_request(off);
+    assert_eq!(off, absent);
+    for kind in ["board_state", "issue_status", "worktree_merged"] {
+        assert_eq!(quiet.events(kind).len(), 0, "{kind}");
+    }
+    let modules = quiet.event("agent_modules")["modules"].as_array().unwrap();
+    let row = modules.iter().find(|row| row["kind"] == "board").unwrap();
+    assert_eq!(
+        (&row["origin"], &row["store"]),
+        (&json!("absent"), &Value::Null)
+    );
+    assert!(
+        !quiet.workspace().join(".git").exists(),
+        "nothing of the board's is made"
+    );
+
+    let (on, told) = first_request(on);
+    assert_eq!(on["messages"], off["messages"]);
+    let names = |request: &Value| -> Vec<String> {
+        let tools = request["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&off), ["finish"]);
+    assert_eq!(names(&on), [&CALLS[..], &["finish"]].concat());
+    let surface = told.event("agent_surface");
+    assert_eq!(surface["tools"], json!(names(&on)));
+    assert!(told.workspace().join(".git").exists());
+}
+
 /// Agents that work for an issue: the implementer, whom it starts, its copy, and whoever takes its
 /// place. Each waits for that issue, and for one behind it.
 #[test]
