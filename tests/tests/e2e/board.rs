@@ -69,6 +69,13 @@ pub(crate) fn board_launch(max_retries: u64) -> Launch {
     )
 }
 
+/// A run whose worktrees stand in its own folder, and go with it, however it ends.
+pub(crate) fn contained() -> Builder {
+    let builder = Run::builder();
+    let folder = builder.folder().as_os_str().to_owned();
+    builder.environment("TMPDIR", folder)
+}
+
 /// The arguments of `create_issue`.
 pub(crate) fn new_issue(title: &str, blocked_by: &[&str], reviewers: &[&str]) -> Value {
     json!({ "title": title, "inScope": "this", "outOfScope": "that",
