@@ -17,6 +17,7 @@ use record::mask::Mask;
 use sandbox::arms::{self, Arm};
 use sandbox::components::{Cache, Guest};
 use sandbox::prepare::PrepareContext;
+use sandbox::program::Threads;
 use sandbox::surroundings::Surroundings;
 use tokio::sync::OnceCell;
 use vocab::language::ProgramLanguage;
@@ -30,6 +31,7 @@ pub(crate) struct Host {
     /// By where the component's bytes lie: two languages may run on one guest.
     guests: Mutex<HashMap<usize, Arc<Slot>>>,
     warmed: AtomicBool,
+    threads: Threads,
     /// Keeps what preparations share, warm compilers among it, for as long as the run lasts.
     preparing: PrepareContext,
 }
@@ -82,6 +84,7 @@ impl Host {
             environment,
             guests: Mutex::default(),
             warmed: AtomicBool::new(false),
+            threads: Threads::default(),
             preparing: PrepareContext::default(),
         }
     }
@@ -92,6 +95,11 @@ impl Host {
             cwd: cwd.to_owned(),
             environment: self.environment.clone(),
         }
+    }
+
+    /// What the threads of the run's programs are counted among (R37).
+    pub(crate) fn threads(&self) -> Threads {
+        self.threads.clone()
     }
 
     /// What an agent's preparations keep, beside what those of all agents share.

@@ -3,7 +3,6 @@
 //! A guest is a core module of the contract's world; what it does in `run` is the test's.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -20,9 +19,7 @@ use crate::components::{Cache, CacheRefusal, Guest, Origin};
 use crate::fakes::{Fake, everything, nothing};
 use crate::locations::Locations;
 use crate::outcome::{Clock, Fault};
-use crate::program::{
-    Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, abandoned, start,
-};
+use crate::program::{Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, Threads, start};
 use crate::services::Services;
 use crate::surroundings::Surroundings;
 
@@ -85,6 +82,7 @@ fn program(bytes: &[u8]) -> Program {
             cwd: "/".into(),
             environment: Vec::new(),
         },
+        threads: Threads::default(),
     }
 }
 
@@ -297,16 +295,14 @@ fn hangs_on(fifo: &std::path::Path) -> Vec<u8> {
 
 #[test]
 fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
-    // The count is the process's, so nothing else may leave threads meanwhile.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let hanging = hangs_on(&fifo);
-    let before = abandoned();
+    let threads = Threads::default();
     let execution = ended(
         Program {
             budget: Duration::from_millis(50),
+            threads: threads.clone(),
             ..program(&hanging)
         },
         Fake::default(),
@@ -318,46 +314,27 @@ fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
             ..
         })
     ));
-    while abandoned() == before {
+    while threads.abandoned() == 0 {
         std::thread::park_timeout(Duration::from_millis(20));
     }
     // A writer comes, and the thread ends after all.
     let writer = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
     drop(writer);
-    while abandoned() > before {
+    while threads.abandoned() > 0 {
         std::thread::park_timeout(Duration::from_millis(20));
     }
 }
 
-/// Runs one ignored test in a process of its own.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what it leaves behind is counted by process, and would end the other tests"
-)]
-fn alone(test: &str) {
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", test])
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
-}
-
 #[test]
-fn past_eight_threads_left_behind_no_program_starts() {
-    alone("guests::nine_threads_are_left_behind");
-}
-
-#[test]
-#[ignore = "it leaves threads behind, so it is run in a process of its own"]
-fn nine_threads_are_left_behind() {
+fn past_eight_threads_left_behind_no_program_of_the_same_host_starts() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let guest = Guest::load(&hangs_on(&fifo), None).unwrap();
+    let threads = Threads::default();
     let hanging = || Program {
         guest: guest.clone(),
         budget: Duration::from_millis(50),
+        threads: threads.clone(),
         ..program(&component(OPEN_TEXT, "", SHOW))
     };
     let fake = || Box::new(Fake::default());
@@ -367,16 +344,25 @@ fn nine_threads_are_left_behind() {
     for execution in started {
         assert!(execution.blocking_recv().unwrap().fault.is_some());
     }
-    while abandoned() <= MAX_ABANDONED {
+    while threads.abandoned() <= MAX_ABANDONED {
         std::thread::park_timeout(Duration::from_millis(20));
     }
     let refused = start(hanging(), fake(), Stop::default());
     assert!(matches!(refused, Err(StartError::Abandoned(9))));
+    assert_eq!(
+        run(OPEN_TEXT, "", SHOW).fault,
+        None,
+        "another host's are its own"
+    );
     // Writers come, and programs run again.
-    while abandoned() > MAX_ABANDONED {
+    while threads.abandoned() > 0 {
         drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
     }
-    assert_eq!(run(OPEN_TEXT, "", SHOW).fault, None);
+    let again = Program {
+        threads,
+        ..program(&component(OPEN_TEXT, "", SHOW))
+    };
+    assert_eq!(ended(again, Fake::default()).fault, None);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::arms;
 use crate::fakes::{Fake, nothing};
 use crate::outcome::{Clock, Fault};
 use crate::prepare::{Band, PrepareContext, PrepareError};
-use crate::program::{Execution, GRACE, Program, abandoned};
+use crate::program::{Execution, GRACE, Program, Threads};
 use crate::trial::{ended, failure, printed, program};
 
 const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
@@ -225,11 +225,16 @@ fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
     let fifo = folder.path().join("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, mode).unwrap();
-    let execution = bounded(
-        PYTHON,
-        &format!("print(open({:?}).read())", fifo.to_str().unwrap()),
-        SECOND,
-        64,
+    let threads = Threads::default();
+    let source = format!("print(open({:?}).read())", fifo.to_str().unwrap());
+    let execution = ended(
+        Program {
+            budget: SECOND,
+            max_memory_bytes: 64 << 20,
+            threads: threads.clone(),
+            ..program(PYTHON, &source)
+        },
+        Fake::default(),
     );
     assert!(
         matches!(execution.fault, Some(Fault::Timeout { .. })),
@@ -237,13 +242,13 @@ fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
         execution.fault
     );
     goes_on(PYTHON);
-    let_go(&fifo);
+    let_go(&fifo, &threads);
 }
 
 /// Opens a FIFO for writing, which ends every read of it, and waits for the threads that read.
-fn let_go(fifo: &Path) {
+fn let_go(fifo: &Path, threads: &Threads) {
     drop(std::fs::OpenOptions::new().write(true).open(fifo).unwrap());
-    while abandoned() > 0 {
+    while threads.abandoned() > 0 {
         std::thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -10,7 +10,7 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
@@ -68,6 +68,8 @@ pub struct Program {
     pub max_memory_bytes: u64,
     /// Where it runs.
     pub surroundings: Surroundings,
+    /// The threads that its own is counted among.
+    pub threads: Threads,
 }
 
 /// What became of a program.
@@ -171,7 +173,8 @@ pub fn start(
     services: Box<dyn Services>,
     stop: Stop,
 ) -> Result<oneshot::Receiver<Execution>, StartError> {
-    let abandoned = leaving::long_ago();
+    let threads = program.threads.clone();
+    let abandoned = threads.abandoned();
     if abandoned > MAX_ABANDONED {
         return Err(StartError::Abandoned(abandoned));
     }
@@ -185,12 +188,12 @@ pub fn start(
         .name("gg-program".to_owned())
         .spawn(move || {
             let execution = tokio.block_on(run(program, services, stop));
-            let leaves = leaving::mark();
+            let leaves = threads.leave();
             // Nobody may be interested any more: the run has stopped.
             sender.send(execution).ok();
             // Waits for file operations that are under way.
             drop(tokio);
-            leaving::unmark(leaves);
+            threads.left(leaves);
         })
         .map_err(StartError::Thread)?;
     Ok(receiver)
@@ -207,6 +210,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         budget,
         max_memory_bytes,
         surroundings,
+        threads: _,
     } = program;
     let stderr = Captured::default();
     let watch = Stopwatch {
@@ -334,36 +338,41 @@ fn returned(result: wasmtime::Result<()>) -> Return {
     })
 }
 
-/// Threads whose program has ended and that have not.
-mod leaving {
-    use super::{Instant, LEFT_BEHIND, Mutex, PoisonError};
+/// Threads of programs that have ended while the threads have not; clones count the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct Threads(Arc<Mutex<Leaving>>);
 
-    static LEAVING: Mutex<(u64, Vec<(u64, Instant)>)> = Mutex::new((0, Vec::new()));
+#[derive(Debug, Default)]
+struct Leaving {
+    /// How many have begun to leave.
+    begun: u64,
+    /// Those that have not left, and since when they leave.
+    under_way: Vec<(u64, Instant)>,
+}
 
-    /// This thread's program has ended.
-    pub(super) fn mark() -> u64 {
-        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        leaving.0 += 1;
-        let id = leaving.0;
-        leaving.1.push((id, Instant::now()));
+impl Threads {
+    /// How many should have ended by now: something they wait for does not.
+    pub fn abandoned(&self) -> usize {
+        let leaving = self.leaving();
+        let late = |(_, since): &&(u64, Instant)| since.elapsed() >= LEFT_BEHIND;
+        leaving.under_way.iter().filter(late).count()
+    }
+
+    /// The program of a thread has ended; by what the thread is known.
+    fn leave(&self) -> u64 {
+        let mut leaving = self.leaving();
+        leaving.begun += 1;
+        let id = leaving.begun;
+        leaving.under_way.push((id, Instant::now()));
         id
     }
 
-    /// This thread is about to end.
-    pub(super) fn unmark(id: u64) {
-        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        leaving.1.retain(|(other, _)| *other != id);
+    /// A thread is about to end.
+    fn left(&self, id: u64) {
+        self.leaving().under_way.retain(|(other, _)| *other != id);
     }
 
-    /// How many should have ended by now.
-    pub(super) fn long_ago() -> usize {
-        let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        let late = |(_, since): &&(u64, Instant)| since.elapsed() >= LEFT_BEHIND;
-        leaving.1.iter().filter(late).count()
+    fn leaving(&self) -> MutexGuard<'_, Leaving> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Threads of programs that have ended and whose file operations have not.
-pub fn abandoned() -> usize {
-    leaving::long_ago()
 }

@@ -17,7 +17,7 @@ use crate::components::{Cache, Guest};
 use crate::fakes::{Fake, everything};
 use crate::outcome::Fault;
 use crate::prepare::PrepareContext;
-use crate::program::{Execution, Program, Stop, start};
+use crate::program::{Execution, Program, Stop, Threads, start};
 use crate::surroundings::Surroundings;
 
 /// The guest of a language, compiled once a process, and once a machine for as long as its target
@@ -62,6 +62,7 @@ pub(crate) fn program(language: ProgramLanguage, source: &str) -> Program {
             cwd: "/".into(),
             environment: Vec::new(),
         },
+        threads: Threads::default(),
     }
 }
 

@@ -72,15 +72,17 @@ pub struct Servicing {
     pub implementers: bool,
     /// Whether it is driven by a machine, which then decides who comes after it.
     pub driven: bool,
-    /// Whether what runs is a script that came with a skill or a memory: its agent's session is not
-    /// for it to end.
+    /// Whether what runs is a script that came with a skill or a memory: neither the session nor the
+    /// turn's programs are its, so it ends the one and hands over to none of the others.
     pub scripted: bool,
 }
 
 impl Servicing {
     /// Whether a granted operation can be serviced.
     pub fn serves(&self, operation: &Operation) -> bool {
-        if self.scripted && matches!(operation.binding, Binding::Ending(_)) {
+        let of_the_turn =
+            matches!(operation.binding, Binding::Ending(_)) || operation.id == HAND_OVER;
+        if self.scripted && of_the_turn {
             return false;
         }
         operation.tool.is_none_or(|tool| self.serves_tool(tool))
@@ -132,6 +134,9 @@ impl Servicing {
         }
     }
 }
+
+/// The operation by which a program has another run in its place.
+const HAND_OVER: &str = "programs.rerun";
 
 /// What a program may call: granted, and serviced by the instance that runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -296,7 +301,10 @@ mod tests {
             ]
         );
         assert_eq!(withheld(|s| s.memories = None).len(), 5);
-        assert_eq!(withheld(|s| s.scripted = true), ["session.finish"]);
+        assert_eq!(
+            withheld(|s| s.scripted = true),
+            ["programs.rerun", "session.finish"]
+        );
     }
 
     proptest! {

@@ -88,6 +88,40 @@ pub(super) fn declarations(compiled: &Path) -> Result<String> {
     Ok(out)
 }
 
+/// What programs are written in, for the checker: the language's own declarations, and no host's.
+const LANGUAGE: &str = "es2022";
+
+/// Declarations that stand in the files of the compiler, by name, each behind those it builds on.
+///
+/// As one file they are the language whatever a program refers to: where a compiler is told of no
+/// library, a program's `/// <reference lib="dom" />` brings none in.
+pub(super) fn library() -> Result<String> {
+    let compiler = compiler(&root().join("sdks/ecmascript/compiler"))?;
+    let folder = compiler.parent().context("a file stands in a folder")?;
+    let (mut names, mut library) = (Vec::new(), String::new());
+    collect(folder, LANGUAGE, &mut names, &mut library)?;
+    Ok(library)
+}
+
+fn collect(folder: &Path, name: &str, names: &mut Vec<String>, library: &mut String) -> Result<()> {
+    if names.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    names.push(name.to_owned());
+    let path = folder.join(format!("lib.{name}.d.ts"));
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("{} cannot be read", path.display()))?;
+    for line in text.lines() {
+        let named = line.trim().strip_prefix("/// <reference lib=\"");
+        if let Some((name, _)) = named.and_then(|rest| rest.split_once('"')) {
+            collect(folder, name, names, library)?;
+        }
+    }
+    library.push_str(&text);
+    library.push('\n');
+    Ok(())
+}
+
 /// The declarations of a file as those of an ambient module, in which nothing is declared twice.
 fn ambient_module(specifier: &str, declarations: &str) -> String {
     let mut out = format!("\ndeclare module \"{specifier}\" {{\n");

@@ -11,6 +11,7 @@ mod contestant;
 pub(crate) mod crowd;
 mod events;
 mod looping;
+mod programs;
 mod request;
 mod session;
 mod start;
@@ -34,6 +35,9 @@ pub(crate) struct Arguments {
     /// The rows of many agents alone.
     #[arg(long)]
     crowd: bool,
+    /// The rows of programs alone.
+    #[arg(long, conflicts_with = "crowd")]
+    programs: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
     built: bool,
@@ -47,14 +51,17 @@ struct Repeats {
     long: usize,
     events: usize,
     crowds: usize,
+    programs: usize,
 }
 
 /// Builds, measures, prints, writes.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.built {
         step(
-            "building gg and the bare loop, optimised",
-            cargo().args(["build", "--release", "-p", "gg", "-p", "xtask"]),
+            "building gg and what it is measured against, optimised",
+            cargo()
+                .args(["build", "--release", "-p", "gg", "-p", "xtask"])
+                .args(["-p", "sandbox", "--bins", "--example", "bare_guest"]),
         )?;
         // Measured from an optimised build, so that the gateway does not stand in the way.
         let mut again = Command::new(target().join("release").join("xtask"));
@@ -65,6 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.crowd {
             again.arg("--crowd");
         }
+        if arguments.programs {
+            again.arg("--programs");
+        }
         return run_command(&mut again);
     }
     let repeats = if arguments.quick {
@@ -74,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             long: 1,
             events: 1,
             crowds: 1,
+            programs: 1,
         }
     } else {
         Repeats {
@@ -82,14 +93,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             long: 5,
             events: 5,
             crowds: 3,
+            programs: 5,
         }
     };
     let mut rows: Vec<Row> = Vec::new();
-    if !arguments.crowd {
+    if !arguments.crowd && !arguments.programs {
         rows.extend(alone(repeats)?);
     }
-    println!("==> many agents");
-    rows.extend(crowd::measure(repeats.crowds)?);
+    if !arguments.crowd {
+        println!("==> programs");
+        rows.extend(programs::measure(repeats.programs)?);
+    }
+    if !arguments.programs {
+        println!("==> many agents");
+        rows.extend(crowd::measure(repeats.crowds)?);
+    }
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");

@@ -148,7 +148,11 @@ impl Turns {
                 return self.close_unjudged(turn, why, size);
             }
             ending = answer.ending.or(ending);
-            succeeded.push(answer.outcome.is_ok());
+            let ok = answer.outcome.is_ok();
+            if let (true, Called::Tool(tool)) = (ok, self.surface.called(&call.name)) {
+                self.upkeep.succeeded(tool);
+            }
+            succeeded.push(ok);
         }
         self.tell_changes(turn);
         // An agent that had ended before the stop reached it has ended.

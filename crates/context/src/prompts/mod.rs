@@ -47,7 +47,7 @@ pub use succession::{
 };
 use template::templates;
 pub use window::{
-    BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
+    BandShare, CompactionInstruction, Heading, SignalContext, Undone, Unread, ViewShare,
     compaction_instruction, compaction_note, compaction_restated, compaction_unread,
     context_signal, evicted_view, handoff_instruction, handoff_system, headed, repetition_notice,
     superseded_picture,

@@ -100,6 +100,29 @@ pub trait Arm: Dialect {
         context: &PrepareContext,
     ) -> Result<Module, PrepareError>;
 
+    /// Makes the code half of a skill ready whose file has one of the
+    /// [extensions](Self::module_extensions): another than the first may be another language.
+    fn prepare_module_file(
+        &self,
+        _extension: &str,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        self.prepare_module(source, key, context)
+    }
+
+    /// The same for a script that runs on use.
+    fn prepare_script_file(
+        &self,
+        _extension: &str,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        self.prepare_program(source, modules, context)
+    }
+
     /// The spellings of `skill.<ext>` and `on-use.<ext>`, the preferred one first; never empty.
     fn module_extensions(&self) -> &'static [&'static str];
 

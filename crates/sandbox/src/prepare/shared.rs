@@ -4,8 +4,7 @@
 //! It lives as long as any agent's context does: with the last of them the folder goes and the warm
 //! processes end.
 //!
-//! Always true: a file in the shared folder is whole and never changes; its folder's name tells what
-//! it holds.
+//! Always true: a file in the shared folder is whole and never changes.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -15,7 +14,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::alive::Alive;
@@ -51,20 +49,14 @@ impl Shared {
         })
     }
 
-    /// A folder that holds these files, each under its name; the same folder for the same files.
-    pub(crate) fn toolchain_dir(&self, files: &[(&str, &str)]) -> Result<PathBuf, PrepareError> {
-        let mut digest = Sha256::new();
-        for (name, contents) in files {
-            for part in [name.as_bytes(), contents.as_bytes()] {
-                digest.update((part.len() as u64).to_le_bytes());
-                digest.update(part);
-            }
-        }
-        let mut key = String::new();
-        for byte in digest.finalize().iter().take(8) {
-            key.push_str(&format!("{byte:02x}"));
-        }
-        let folder = self.root.path().join(key);
+    /// The folder of a name, which holds these files, each under its own: made when it is first asked
+    /// for. Whoever asks by a name means the same files every time.
+    pub(crate) fn toolchain_dir(
+        &self,
+        name: &'static str,
+        files: &[(&str, &str)],
+    ) -> Result<PathBuf, PrepareError> {
+        let folder = self.root.path().join(name);
         if !folder.is_dir() {
             place_tree(&folder, files).map_err(unusable)?;
         }
@@ -124,15 +116,16 @@ mod tests {
     #[test]
     fn the_same_files_are_placed_once_and_do_not_change() {
         let shared = Shared::create(Alive::default()).unwrap();
-        let folder = shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap();
+        let files = [("a/b", "x"), ("c", "y")];
+        let folder = shared.toolchain_dir("it", &files).unwrap();
         assert_eq!(std::fs::read_to_string(folder.join("a/b")).unwrap(), "x");
         let mode = std::fs::metadata(folder.join("c")).unwrap().permissions();
         assert!(mode.readonly());
-        assert_eq!(
-            shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap(),
-            folder
-        );
-        assert_ne!(shared.toolchain_dir(&[("a/b", "x")]).unwrap(), folder);
+        let made = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+        let then = made(&folder);
+        assert_eq!(shared.toolchain_dir("it", &files).unwrap(), folder);
+        assert_eq!(made(&folder), then);
+        assert_ne!(shared.toolchain_dir("other", &files).unwrap(), folder);
     }
 
     #[test]

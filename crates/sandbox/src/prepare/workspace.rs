@@ -34,6 +34,8 @@ pub(crate) struct Workspace {
 struct Build {
     /// What it was built from.
     source: String,
+    /// The extension that its file has.
+    extension: &'static str,
     /// What it came to.
     artifacts: Vec<PathBuf>,
 }
@@ -103,11 +105,22 @@ impl Workspace {
         self.work().join(MODULES).join(key)
     }
 
-    /// Whether a module's build is there, whole, and of this source.
-    pub(crate) fn has_module(&self, key: &str, source: &str) -> bool {
-        self.modules.get(key).is_some_and(|build| {
-            build.source == source && build.artifacts.iter().all(|path| path.is_file())
+    /// Whether a module's build is there, whole, and of this source in a file of this extension.
+    pub(crate) fn has_module(&self, key: &str, source: &str, extension: &str) -> bool {
+        let build = self.build(key, source);
+        build.is_some_and(|build| {
+            build.extension == extension && build.artifacts.iter().all(|path| path.is_file())
         })
+    }
+
+    /// The extension of the file that a module was last built from, where it was of this source.
+    pub(crate) fn module_extension(&self, key: &str, source: &str) -> Option<&'static str> {
+        self.build(key, source).map(|build| build.extension)
+    }
+
+    fn build(&self, key: &str, source: &str) -> Option<&Build> {
+        let build = self.modules.get(key);
+        build.filter(|build| build.source == source)
     }
 
     /// Makes the folder for a module's build, empty; what was there counts as gone.
@@ -124,9 +137,16 @@ impl Workspace {
     }
 
     /// Records a module's build, which then need not be made again.
-    pub(crate) fn record_module(&mut self, key: &str, source: &str, artifacts: Vec<PathBuf>) {
+    pub(crate) fn record_module(
+        &mut self,
+        key: &str,
+        source: &str,
+        extension: &'static str,
+        artifacts: Vec<PathBuf>,
+    ) {
         let build = Build {
             source: source.to_owned(),
+            extension,
             artifacts,
         };
         self.modules.insert(key.to_owned(), build);
@@ -177,7 +197,7 @@ mod tests {
         let mut workspace = Workspace::create(Alive::default()).unwrap();
         let built = workspace.open_module("a").unwrap().join("a.js");
         std::fs::write(&built, "").unwrap();
-        workspace.record_module("a", "source", vec![built.clone()]);
+        workspace.record_module("a", "source", "js", vec![built.clone()]);
         workspace.write("program.ts", "x").unwrap();
         workspace.write("kept", "x").unwrap();
         std::fs::create_dir(workspace.output().join("deep")).unwrap();
@@ -193,10 +213,13 @@ mod tests {
                 .collect()
         );
         assert_eq!(std::fs::read_dir(workspace.output()).unwrap().count(), 0);
-        assert!(workspace.has_module("a", "source"));
-        assert!(!workspace.has_module("a", "other"));
+        assert!(workspace.has_module("a", "source", "js"));
+        assert!(!workspace.has_module("a", "other", "js"));
+        assert!(!workspace.has_module("a", "source", "ts"));
         std::fs::remove_file(built).unwrap();
-        assert!(!workspace.has_module("a", "source"));
+        assert!(!workspace.has_module("a", "source", "js"));
+        assert_eq!(workspace.module_extension("a", "source"), Some("js"));
+        assert_eq!(workspace.module_extension("a", "other"), None);
     }
 
     #[test]

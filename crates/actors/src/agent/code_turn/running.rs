@@ -18,6 +18,7 @@ use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
 use context::prompts::{self, Carrier, CodeNotice};
 use record::event::{Event, LogLevel};
 use sandbox::contract::CodeModule;
+use sandbox::contract::feedback::ErrorKind;
 use sandbox::host::ModuleError;
 use sandbox::outcome::Fault;
 use sandbox::prepare::{PrepareError, Prepared};
@@ -25,6 +26,7 @@ use sandbox::program::{self, Execution, Program, Stop};
 use tokio::time::Instant;
 use tools::Halt;
 use tools::shell::GRACE;
+use vocab::failure::FailureClass;
 use vocab::tools::SUBMIT_PROGRAM;
 
 use super::account::Account;
@@ -280,6 +282,7 @@ impl Turns {
             budget: programs.policy.timeout,
             max_memory_bytes: programs.policy.max_memory_bytes,
             surroundings: self.shared.programs.surroundings(&self.spec.cwd),
+            threads: self.shared.programs.threads(),
             locations: prepared.locations,
         };
         let setting = self.setting(turn, submission, programs, counts);
@@ -301,8 +304,10 @@ impl Turns {
         if self.stop.has(StopCause::Canceled) {
             return Err(Cut::Canceled);
         }
-        if fault == Fault::Stopped {
+        let is_stopping = self.shared.clock.spent() || self.stop.cause().is_some();
+        if fault == Fault::Stopped || is_stopping && of_a_call_cut_short(&fault) {
             self.code.session.cut_short = true;
+            return Ok(None);
         }
         let calls = account.dispatched;
         let mask = &self.shared.mask;
@@ -558,6 +563,21 @@ fn reason(text: &str) -> &str {
     }
 }
 
+/// Whether what a program died of may be what a run that stops does to its calls: it ends commands
+/// and waits, and carries nothing out any more.
+fn of_a_call_cut_short(fault: &Fault) -> bool {
+    let Fault::Reported(reports) = fault else {
+        return false;
+    };
+    reports.first().is_some_and(|report| {
+        report.kind == ErrorKind::ApiFailure
+            && matches!(
+                report.code,
+                Some(FailureClass::LimitExceeded | FailureClass::Refused)
+            )
+    })
+}
+
 /// What carries code, and its name.
 fn carrier(owner: &Owner) -> (Carrier, &str) {
     match owner {
@@ -620,7 +640,26 @@ fn add_notice(said: &mut Said, notice: CodeNotice<'_>) -> Result<(), Cut> {
 
 #[cfg(test)]
 mod tests {
+    use sandbox::host::Report;
+
     use super::*;
+
+    #[test]
+    fn a_call_that_a_stopping_run_cuts_is_told_from_a_failure_of_the_program_s_own() {
+        let died = |kind, code| {
+            let rendering = "Error".to_owned();
+            of_a_call_cut_short(&Fault::Reported(vec![Report {
+                kind,
+                code,
+                operation: None,
+                rendering,
+            }]))
+        };
+        let call = |code| died(ErrorKind::ApiFailure, Some(code));
+        assert!(call(FailureClass::LimitExceeded) && call(FailureClass::Refused));
+        assert!(!call(FailureClass::NotFound) && !died(ErrorKind::Other, None));
+        assert!(!of_a_call_cut_short(&Fault::Exit { success: false }));
+    }
 
     #[test]
     fn a_failure_comes_down_to_the_line_that_says_what_went_wrong() {

@@ -15,12 +15,17 @@ use sandbox::prepare::PrepareError;
 use vocab::failure::{Failure, FailureClass};
 
 use super::{Broken, Held, Setting};
-use crate::agent::loaded::{Authored, Owner, Ready, Rejected};
+use crate::agent::loaded::{Authored, Owner, Ready, Rejected, Source};
 
 impl Authored {
     /// The code of a skill.
     pub(in crate::agent) fn of_skill(skill: &Skill) -> Self {
-        let half = |half| skill.code(half).map(|file| Arc::clone(&file.text));
+        let half = |half| {
+            skill.code(half).map(|file| Source {
+                text: Arc::clone(&file.text),
+                extension: file.extension.as_str().into(),
+            })
+        };
         Self {
             module: half(CodeHalf::Module),
             script: half(CodeHalf::Script),
@@ -29,9 +34,20 @@ impl Authored {
 
     /// The code of a memory.
     pub(in crate::agent) fn of_memory(code: &MemoryCode) -> Self {
+        let extensions = code.language.map(|it| arms::of(it).module_extensions());
+        let extension: Arc<str> = extensions
+            .and_then(|them| them.first().copied())
+            .unwrap_or_default()
+            .into();
+        let half = |text: &Option<Arc<str>>| {
+            text.clone().map(|text| Source {
+                text,
+                extension: Arc::clone(&extension),
+            })
+        };
         Self {
-            module: code.module.clone(),
-            script: code.on_use.clone(),
+            module: half(&code.module),
+            script: half(&code.on_use),
         }
     }
 }

@@ -291,9 +291,9 @@ impl Serving {
         outcome
     }
 
-    /// The journal's entry of a dispatched call.
+    /// What a dispatched call came to, taken in, and its entry of the journal.
     fn record<T>(
-        &self,
+        &mut self,
         call: &Call,
         arguments: &Value,
         outcome: Result<Carried<T>, Failure>,
@@ -305,6 +305,9 @@ impl Serving {
             .counts
             .dispatched
             .fetch_add(1, Ordering::Relaxed);
+        if let (Ok(_), Some(held)) = (&outcome, self.held.as_deref_mut()) {
+            held.upkeep.succeeded(tool);
+        }
         let mask = &self.setting.shared.mask;
         let (output, failure, images) = match &outcome {
             Ok(carried) => (

@@ -34,6 +34,12 @@ pub(super) struct Typescript;
 /// gg's declarations, in the shared folder.
 const DECLARATIONS: &str = "gg.d.ts";
 
+/// The language's, beside them.
+const LIBRARY: &str = "lib.d.ts";
+
+/// The folder of both.
+const FOLDER: &str = "typescript";
+
 /// What a text is emitted against: its types are checked elsewhere, so only the names that the
 /// compiler cannot do without.
 const BARE: &str = "bare.d.ts";
@@ -53,6 +59,31 @@ interface String {}
 /// A project of nothing, which keeps the language's own declarations in a warm compiler.
 const ANCHOR: &str = "anchor.json";
 
+/// What a file that came with a skill is written in: one may serve agents of both languages, and what
+/// is no TypeScript is not held to its types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    TypeScript,
+    JavaScript,
+}
+
+impl Written {
+    fn of(extension: &str) -> Self {
+        if extension == Self::JavaScript.extension() {
+            Self::JavaScript
+        } else {
+            Self::TypeScript
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::TypeScript => "ts",
+            Self::JavaScript => "js",
+        }
+    }
+}
+
 /// The compiler and what it is given for every program.
 struct Toolchain {
     compiler: &'static Path,
@@ -64,19 +95,30 @@ impl Toolchain {
         let failed = |error: &dyn std::fmt::Display| PrepareError::Toolchain(error.to_string());
         let compiler = toolchain::compiler().map_err(|error| failed(&error))?;
         guests::ecmascript().map_err(|error| failed(&error))?;
-        let declarations = guests::DECLARATIONS.unwrap_or_default();
-        let anchor = config(&[], &[DECLARATIONS.to_owned()]);
-        let folder = shared.toolchain_dir(&[
-            (DECLARATIONS, declarations),
-            (BARE, BARE_TYPES),
-            (ANCHOR, &anchor),
-        ])?;
+        let [declarations, library] = guests::DECLARATIONS;
+        let anchor = config(&[], &[DECLARATIONS.to_owned(), LIBRARY.to_owned()]);
+        let folder = shared.toolchain_dir(
+            FOLDER,
+            &[
+                (DECLARATIONS, declarations),
+                (LIBRARY, library),
+                (BARE, BARE_TYPES),
+                (ANCHOR, &anchor),
+            ],
+        )?;
         Ok(Self { compiler, folder })
     }
 
     /// The path of a shared file, for a project.
     fn shared(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
+    }
+
+    /// The paths of what every text is checked against.
+    fn declarations(&self) -> impl Iterator<Item = String> {
+        [DECLARATIONS, LIBRARY]
+            .map(|name| self.shared(name))
+            .into_iter()
     }
 
     fn run(&self, arguments: &[&str], at: &Redirected) -> Result<Finished, PrepareError> {
@@ -91,7 +133,10 @@ fn config(options: &[(&str, Value)], files: &[String]) -> String {
     let mut all = json!({
         "strict": true,
         "target": "es2022",
-        "lib": ["es2022"],
+        // The language's declarations are a file like gg's, and nothing besides the files of a project
+        // belongs to it: what a text refers to, it does not find.
+        "noLib": true,
+        "noResolve": true,
         "module": "esnext",
         "moduleDetection": "force",
         "moduleResolution": "bundler",
@@ -179,11 +224,39 @@ impl Arm for Typescript {
         key: &str,
         context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        module::prepare(source, key, context)
+        module::prepare(source, key, Written::TypeScript, context)
+    }
+
+    fn prepare_module_file(
+        &self,
+        extension: &str,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        module::prepare(source, key, Written::of(extension), context)
+    }
+
+    fn prepare_script_file(
+        &self,
+        extension: &str,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        match Written::of(extension) {
+            Written::TypeScript => program::prepare(source, modules, context),
+            Written::JavaScript => program::as_it_is(source, modules, context),
+        }
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
-        &["ts", "js"]
+        const {
+            &[
+                Written::TypeScript.extension(),
+                Written::JavaScript.extension(),
+            ]
+        }
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {
