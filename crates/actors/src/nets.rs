@@ -75,7 +75,8 @@ pub(crate) fn session(document: &Value, script: &Value) -> Played {
         guests: None,
     });
     let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
-    let journal = std::fs::read(workspace.join(".gg/replay.ndjson")).unwrap();
+    // A refused launch has none.
+    let journal = std::fs::read(workspace.join(".gg/replay.ndjson")).unwrap_or_default();
     Played {
         report,
         stream,

@@ -178,6 +178,7 @@ impl Repository {
             own,
             trees,
             main: tokio::sync::Mutex::new(MainTree::default()),
+            folders: tokio::sync::Mutex::default(),
         };
         Ok((Self(Arc::new(inner)), opened))
     }

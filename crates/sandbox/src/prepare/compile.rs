@@ -23,7 +23,7 @@ use super::alive::{Alive, Mark};
 /// How long a compiler may take (05 §8).
 pub(crate) const COMPILE_TIME: Duration = Duration::from_mins(1);
 
-/// Bytes of a compiler's words that are kept.
+/// Bytes of a compiler's words that are kept, from the first on.
 const MAX_OUTPUT: u64 = 4 << 20;
 
 /// Bytes of standard error that a failure is told with.
@@ -134,10 +134,11 @@ pub(super) fn end(child: &mut Child) {
     }
 }
 
-/// The end of what a process writes on standard error, kept up to date.
+/// What a process wrote on standard error, once it has closed it.
 pub(super) fn errors_of(child: &mut Child) -> Receiver<String> {
     let (told, words) = bounded(1);
     let stderr = child.stderr.take();
+    // Nobody may want to know any more: the process was dropped.
     std::thread::spawn(move || told.send(drained(stderr)).ok());
     words
 }
@@ -274,14 +275,22 @@ mod tests {
 
     #[test]
     fn one_that_hangs_is_killed_with_what_it_started() {
-        let started = sh(
-            "sleep 600 & echo $! >&1; sleep 600",
-            Duration::from_millis(200),
+        let folder = tempfile::tempdir().unwrap();
+        let held = folder.path().join("held");
+        // What it started holds a lock for as long as it lives.
+        let script = format!("exec 9>{}; flock 9; sleep 600 & sleep 600", held.display());
+        let started = run(
+            Path::new("/bin/sh"),
+            &["-c", &script],
+            &at(folder.path()),
+            Duration::from_millis(500),
         );
         assert!(
             matches!(started, Err(CompilerError::Timeout(..))),
             "{started:?}"
         );
+        let lock = std::fs::File::create(&held).unwrap();
+        crate::trial::until("nothing of it is left", || lock.try_lock().is_ok());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub(crate) mod alive;
 pub(crate) mod compile;
 pub(crate) mod daemon;
+pub(crate) mod pool;
 pub(crate) mod shared;
 pub(crate) mod workspace;
 
@@ -90,8 +91,6 @@ pub enum Band {
     Syntax,
     /// It does not check.
     Compile,
-    /// It is well-formed, and of a shape that cannot be run here.
-    Unsupported,
 }
 
 impl Band {
@@ -100,7 +99,6 @@ impl Band {
         match self {
             Self::Syntax => ErrorType::TranspileSyntax,
             Self::Compile => ErrorType::TranspileCompile,
-            Self::Unsupported => ErrorType::TranspileUnsupported,
         }
     }
 }
@@ -201,7 +199,8 @@ impl PrepareContext {
     }
 
     /// How often a module was built for this agent.
-    pub fn module_builds(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn module_builds(&self) -> usize {
         self.workspace()
             .as_ref()
             .map_or(0, Workspace::module_builds)

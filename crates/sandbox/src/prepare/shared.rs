@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use super::alive::Alive;
 use super::compile::Redirected;
-use super::daemon::CompilerPool;
+use super::pool::CompilerPool;
 use super::{PrepareError, unusable};
 
 /// The most compilers that are kept warm.

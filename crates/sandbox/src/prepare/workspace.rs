@@ -26,6 +26,7 @@ pub(crate) struct Workspace {
     alive: Alive,
     modules: BTreeMap<String, Build>,
     /// How often a module was built here.
+    #[cfg(test)]
     built: usize,
 }
 
@@ -56,6 +57,7 @@ impl Workspace {
             root,
             alive,
             modules: BTreeMap::new(),
+            #[cfg(test)]
             built: 0,
         };
         for folder in ["work", "output", "home", "tmp"] {
@@ -132,7 +134,10 @@ impl Workspace {
             _ => {}
         }
         make(&folder)?;
-        self.built += 1;
+        #[cfg(test)]
+        {
+            self.built += 1;
+        }
         Ok(folder)
     }
 
@@ -153,6 +158,7 @@ impl Workspace {
     }
 
     /// How often a module was built here.
+    #[cfg(test)]
     pub(crate) fn module_builds(&self) -> usize {
         self.built
     }

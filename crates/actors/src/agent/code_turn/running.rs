@@ -27,6 +27,7 @@ use tokio::time::Instant;
 use tools::Halt;
 use tools::shell::GRACE;
 use vocab::failure::FailureClass;
+use vocab::ids::CallId;
 use vocab::tools::SUBMIT_PROGRAM;
 
 use super::account::Account;
@@ -84,20 +85,22 @@ impl Turns {
         };
         self.code.library.begin();
         let counts = Arc::new(Counts::default());
+        let run = RunContext {
+            turn,
+            call: &submission.call,
+            programs: &programs,
+            counts: &counts,
+        };
         let mut chain = Chained {
             account: Account::default(),
             source: Arc::clone(&submission.source),
             finished: None,
         };
         let shown = self.code.views.opened.items.len();
-        let mut ran = self
-            .run_chain(turn, submission, &programs, &counts, &mut chain, said)
-            .await;
+        let mut ran = self.run_chain(&run, &mut chain, said).await;
         if ran.is_ok() {
             let Chained { account, .. } = &mut chain;
-            let scripts = self
-                .run_scripts(turn, submission, &programs, &counts, account, said)
-                .await;
+            let scripts = self.run_scripts(&run, account, said).await;
             let told = scripts.and_then(|()| self.tell_modules(&chain.account, said));
             if let Err(cut) = told {
                 ran = Err(cut);
@@ -113,7 +116,7 @@ impl Turns {
             Ok(None) if cut_short => Some("the run's time is spent".to_owned()),
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
-            Err(Cut::Canceled | Cut::Done) => Some("the run was stopped".to_owned()),
+            Err(Cut::Canceled) => Some("the run was stopped".to_owned()),
         };
         if let Some(took) = self.code.loaded.take_compiling() {
             *account.compiled.get_or_insert_default() += took;
@@ -121,7 +124,7 @@ impl Turns {
         account.settle(&counts);
         said.dispatched += account.dispatched;
         said.failed += counts.failed.load(Ordering::Relaxed);
-        self.tell_account(turn, submission, &account, error.as_deref(), finished);
+        self.tell_account(&run, &account, error.as_deref(), finished);
         self.tell_chain();
         let failed = match ran {
             Ok(failed) => failed,
@@ -147,10 +150,7 @@ impl Turns {
     /// Runs a program, and what it hands over to. `Ok` holds how the last of them failed, where it did.
     async fn run_chain(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
+        run: &RunContext<'_>,
         chain: &mut Chained,
         said: &mut Said,
     ) -> Result<Option<Failed>, Cut> {
@@ -158,9 +158,7 @@ impl Turns {
             let Chained {
                 account, source, ..
             } = chain;
-            let failed = self
-                .run_one(turn, submission, programs, source, counts, account)
-                .await?;
+            let failed = self.run_one(run, source, account).await?;
             chain.finished = self.code.session.told().or(chain.finished.take());
             if failed.is_some() {
                 self.revoke_ending(said)?;
@@ -182,17 +180,14 @@ impl Turns {
     /// Prepares and runs one program. `Ok` holds how it failed, where it did.
     async fn run_one(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
+        run: &RunContext<'_>,
         source: &Arc<str>,
-        counts: &Arc<Counts>,
         account: &mut Account,
     ) -> Result<Option<Failed>, Cut> {
         let modules = self.code.modules();
         let began = Instant::now();
-        let prepared = self.prepare_program(programs, source, modules).await;
-        if programs.arm.prepare_compiles() {
+        let prepared = self.prepare_program(run.programs, source, modules).await;
+        if run.programs.arm.prepare_compiles() {
             *account.compiled.get_or_insert_default() += began.elapsed();
         }
         let Some(prepared) = prepared? else {
@@ -208,9 +203,7 @@ impl Turns {
             }
             Err(error) => return Err(defect(error.to_string())),
         };
-        let failed = self
-            .run_prepared(turn, submission, programs, prepared, counts, account)
-            .await;
+        let failed = self.run_prepared(run, prepared, account).await;
         if let Ok(None) = &failed
             && self.code.session.cut_short
         {
@@ -221,29 +214,32 @@ impl Turns {
     }
 
     /// Runs the scripts that came with what the submission used; they end no session, and a failing
-    /// one is told and harms nothing else (04 §8.6).
+    /// one is told and harms nothing else (04 §8.6). None begins once the run's time is spent: each
+    /// would have seconds more in which nothing is carried out.
     async fn run_scripts(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
+        run: &RunContext<'_>,
         account: &mut Account,
         said: &mut Said,
     ) -> Result<(), Cut> {
-        let programs = programs.for_script();
+        let programs = run.programs.for_script();
+        let run = RunContext {
+            programs: &programs,
+            ..*run
+        };
         // A script may use what carries another; each runs once, so that two cannot chase each other.
         let mut due = VecDeque::from(self.code.loaded.take_due());
         let mut ran_of: Vec<Owner> = Vec::new();
         while let Some(Due { owner, program }) = due.pop_front() {
+            if self.code.session.cut_short || self.shared.clock.spent() {
+                break;
+            }
             if ran_of.contains(&owner) {
                 continue;
             }
             ran_of.push(owner.clone());
             let mut apart = Account::default();
-            let ran = self
-                .run_prepared(turn, submission, &programs, program, counts, &mut apart)
-                .await;
+            let ran = self.run_prepared(&run, program, &mut apart).await;
             account.add_script(apart);
             if let Some(failed) = ran? {
                 let (carrier, name) = carrier(&owner);
@@ -263,15 +259,13 @@ impl Turns {
     /// Runs a program that is ready. `Ok` holds how it failed, where it did.
     pub(super) async fn run_prepared(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
+        run: &RunContext<'_>,
         prepared: Prepared,
-        counts: &Arc<Counts>,
         account: &mut Account,
     ) -> Result<Option<Failed>, Cut> {
+        let programs = run.programs;
         let guest = self.shared.programs.guest(programs.arm).await;
-        let guest = guest.map_err(|why| defect(format!("no guest: {why}")))?;
+        let guest = guest.map_err(|why| defect(format!("a program could not be run: {why}")))?;
         account.waited = guest.took.or(account.waited);
         let program = Program {
             guest: guest.guest,
@@ -285,14 +279,14 @@ impl Turns {
             threads: self.shared.programs.threads(),
             locations: prepared.locations,
         };
-        let setting = self.setting(turn, submission, programs, counts);
+        let setting = self.setting(run);
         let execution = match self.execute(program, setting).await {
             Ok(execution) => execution,
             Err(Lost::Abandoned) => return Err(Cut::Canceled),
             Err(Lost::Died(why)) => return Err(defect(why)),
         };
         account.add(&execution.calls, &execution.logs, execution.guest_time);
-        account.note_modules(execution.module_errors);
+        account.note_modules(execution.module_errors, execution.module_errors_dropped);
         if let Some(broken) = self.code.broken.take() {
             return Err(Cut::Broken(broken));
         }
@@ -311,7 +305,8 @@ impl Turns {
         }
         let calls = account.dispatched;
         let mask = &self.shared.mask;
-        outcome::failed(&fault, &execution.stderr, calls, mask).map_err(no_text)
+        let more = execution.reports_dropped;
+        outcome::failed(&fault, more, &execution.stderr, calls, mask).map_err(no_text)
     }
 
     /// Makes a program ready on a blocking thread; a cancel lets go of it, and so does any other stop
@@ -340,18 +335,18 @@ impl Turns {
         }
     }
 
-    fn setting(
-        &self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
-    ) -> Setting {
+    fn setting(&self, run: &RunContext<'_>) -> Setting {
+        let RunContext {
+            turn,
+            call,
+            programs,
+            counts,
+        } = *run;
         Setting {
             shared: Arc::clone(&self.shared),
             voice: self.links.voice.clone(),
             turn,
-            submission: submission.call.clone(),
+            submission: call.clone(),
             place: self.place(),
             files: self.surface.files,
             halt: Halt::default(),
@@ -420,7 +415,9 @@ impl Turns {
             fault,
             calls,
             logs,
+            reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
             services,
@@ -436,7 +433,9 @@ impl Turns {
             fault,
             calls,
             logs,
+            reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
         })
@@ -474,6 +473,13 @@ impl Turns {
             };
             add_notice(said, notice)?;
         }
+        if account.module_errors_more > 0 {
+            let more = account.module_errors_more;
+            self.warn(
+                "code_not_loaded",
+                format!("more failures of code that did not load, not told: {more}"),
+            );
+        }
         Ok(())
     }
 
@@ -484,14 +490,13 @@ impl Turns {
     /// The event of a submission, and the lines it gives cause for.
     fn tell_account(
         &mut self,
-        turn: u32,
-        submission: &Submission,
+        run: &RunContext<'_>,
         account: &Account,
         error: Option<&str>,
         finished: Option<String>,
     ) {
         let mask = &self.shared.mask;
-        let event = account.event(&submission.call, error, finished, mask);
+        let event = account.event(run.call, error, finished, mask);
         let voice = self.links.voice.clone();
         if event.undocumented_calls.is_some() && !self.code.warned_undocumented {
             self.code.warned_undocumented = true;
@@ -499,13 +504,16 @@ impl Turns {
                         such calls are carried out, and counted as undocumentedCalls";
             voice.log(LogLevel::Warn, Some("undocumented_calls"), text);
         }
-        voice.say_in_turn(turn, Event::CodeExecution(Box::new(event)));
+        voice.say_in_turn(run.turn, Event::CodeExecution(Box::new(event)));
         if let Some(text) = account.refusals() {
             self.warn("refused_calls", text);
         }
         let replaced = std::mem::take(&mut self.code.session.replaced);
         if replaced > 0 {
-            let text = format!("{replaced} ending(s) were replaced by a later one");
+            let text = match replaced {
+                1 => "an ending was replaced by a later one".to_owned(),
+                _ => format!("{replaced} endings were replaced by later ones"),
+            };
             self.warn("endings_replaced", text);
         }
     }
@@ -513,7 +521,8 @@ impl Turns {
     fn tell_chain(&self) {
         let ran = self.code.library.ran();
         if ran > 1 {
-            let text = format!("a submission ran {ran} programs, each handed over to");
+            let text =
+                format!("a submission ran {ran} programs, each of which handed over to the next");
             self.links.voice.log(LogLevel::Info, Some("handover"), text);
         }
     }
@@ -527,6 +536,19 @@ impl Turns {
         }
         result
     }
+}
+
+/// What the programs of a submission run under.
+#[derive(Clone, Copy)]
+pub(super) struct RunContext<'a> {
+    /// The turn.
+    pub(super) turn: u32,
+    /// The call that submitted them.
+    pub(super) call: &'a CallId,
+    /// How they run, and what they may call.
+    pub(super) programs: &'a Programs,
+    /// Their calls.
+    pub(super) counts: &'a Arc<Counts>,
 }
 
 /// A submission as it goes on.
@@ -543,7 +565,9 @@ struct Ended {
     fault: Option<Fault>,
     calls: sandbox::host::Calls,
     logs: sandbox::host::Logs,
+    reports_dropped: u64,
     module_errors: Vec<ModuleError>,
+    module_errors_dropped: u64,
     stderr: String,
     guest_time: Duration,
 }
@@ -627,7 +651,9 @@ fn declined_text(why: Declined) -> String {
     let why = match why {
         Declined::Failed => "the one that handed over failed",
         Declined::Ended => "the one that handed over ended the session",
-        Declined::TooMany => "as many as may had run",
+        Declined::TooMany => {
+            &format!("no more than {MAX_PROGRAMS} programs may run in one submission")
+        }
     };
     format!("a program that was handed over to does not run: {why}")
 }
