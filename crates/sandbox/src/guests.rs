@@ -354,9 +354,10 @@ fn past_eight_threads_left_behind_no_program_of_the_same_host_starts() {
         None,
         "another host's are its own"
     );
-    // Writers come, and programs run again.
+    // A writer comes, and programs run again.
+    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
     while threads.abandoned() > 0 {
-        drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+        std::thread::park_timeout(Duration::from_millis(20));
     }
     let again = Program {
         threads,
