@@ -388,6 +388,32 @@ fn nobody_who_works_for_an_issue_waits_for_it() {
     assert_eq!(figures(&run), [2, 2, 0, 0, 0, 0]);
     let results = run.results("wait_for_issue");
     let refused: Vec<_> = results.iter().filter(|it| it["ok"] == false).collect();
+    // The board is one and the run's, whoever comes of whom.
+    let kept: Vec<_> = run
+        .events("agent_transition")
+        .iter()
+        .map(|it| {
+            let rows = it["modules"].as_array().unwrap();
+            let row = rows.iter().find(|row| row["kind"] == "board").unwrap();
+            assert_eq!(
+                (&row["from"], &row["to"]),
+                (&json!("board-0"), &json!("board-0"))
+            );
+            (
+                it["kind"].as_str().unwrap(),
+                row["disposition"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(kept, [("fork", "linked"), ("exec", "carried")]);
+    for modules in run.events("agent_modules") {
+        let rows = modules["modules"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["kind"] == "board").unwrap();
+        assert_eq!(
+            (&row["store"], &row["origin"]),
+            (&json!("board-0"), &json!("run"))
+        );
+    }
     // Four agents, two waits each.
     assert_eq!(refused.len(), 8, "{}", run.describe());
     for result in refused {
