@@ -195,8 +195,10 @@ impl Turns {
         panics::trip("suspended");
         let all = async {
             for ended in over {
-                // Closed where the board died: the run stops of that.
-                ended.await.ok();
+                if ended.await.is_err() {
+                    // The board died, and the run stops of that: that ends the wait.
+                    std::future::pending::<()>().await;
+                }
             }
         };
         tokio::select! {

@@ -3,9 +3,11 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use serde_json::Value;
 use vocab::outcome::EndStatus;
 
+use super::random::cases;
 use super::{Board, eventful};
 use crate::panics::tripping;
 
@@ -13,25 +15,52 @@ use crate::panics::tripping;
 fn ended_as_a_defect(place: &'static str, cause: &str) -> Board {
     tripping::arm(place);
     let board = Board::play(&eventful(), 2);
+    defect(&board, cause).unwrap();
+    board
+}
+
+/// A run that ended as a defect, whole, and with one end for each agent.
+fn defect(board: &Board, cause: &str) -> Result<(), TestCaseError> {
     let report = board.played.report.as_ref().unwrap();
     let stream = &board.played.stream;
-    assert_eq!(
-        (report.status, report.exit_code),
-        (EndStatus::InternalError, 1),
-        "{place}: {stream}"
-    );
+    prop_assert_eq!(report.status, EndStatus::InternalError, "{}", stream);
+    prop_assert_eq!(report.exit_code, 1);
     let error = report.error.as_deref().unwrap_or_default();
-    assert!(error.contains(cause), "{place}: {error}");
-    board.sound().unwrap();
-    let agents = board.played.lines("agent_spawned");
-    for agent in &agents {
+    prop_assert!(error.contains(cause), "{}", error);
+    board.sound()?;
+    for agent in board.played.lines("agent_spawned") {
         let ends = board.played.lines("agent_status");
         let ends = ends
             .iter()
             .filter(|line| line["agentId"] == agent["agentId"] && !line["endedAs"].is_null());
-        assert_eq!(ends.count(), 1, "{place}: {} of {stream}", agent["agentId"]);
+        prop_assert_eq!(ends.count(), 1, "{} of {}", agent["agentId"], stream);
     }
-    board
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases() * 2))]
+
+    #[test]
+    fn whatever_dies_and_whenever_the_run_ends_and_the_workspace_is_whole(
+        place in proptest::sample::select(vec![
+            "board_call", "board_wait", "board_answered", "board_conflict", "board_stop", "issue",
+            "issue_answers", "git", "issue_agent", "scheduler", "scheduler_release", "client",
+        ]),
+        passing in 1_u32..16,
+        cap in prop_oneof![Just(1_u64), Just(2), Just(16)],
+    ) {
+        tripping::arm_at(place, passing);
+        let plan = eventful();
+        let board = Board::play(&plan, cap);
+        if tripping::disarm() {
+            // So often it is not passed.
+            board.judge(&plan)?;
+        } else {
+            defect(&board, place)?;
+        }
+        board.put_away();
+    }
 }
 
 #[test]

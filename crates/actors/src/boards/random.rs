@@ -82,7 +82,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 /// A board takes about as long as half a second; `GG_BOARDS` asks for more of them.
-fn cases() -> u32 {
+pub(super) fn cases() -> u32 {
     let all = std::env::var("GG_BOARDS").ok();
     all.map_or(12, |all| {
         all.parse().expect("GG_BOARDS is a number of boards")

@@ -52,19 +52,33 @@ pub(crate) mod tripping {
     use std::cell::Cell;
 
     thread_local! {
-        static ARMED: Cell<Option<&'static str>> = const { Cell::new(None) };
+        static ARMED: Cell<Option<(&'static str, u32)>> = const { Cell::new(None) };
     }
 
     /// Arms a place; actors run on the thread of whoever runs the session.
     pub(crate) fn arm(place: &'static str) {
-        ARMED.set(Some(place));
+        arm_at(place, 1);
     }
 
-    /// Panics where the place is armed, once.
+    /// Arms a place for its n-th passing, from 1.
+    pub(crate) fn arm_at(place: &'static str, passing: u32) {
+        ARMED.set(Some((place, passing)));
+    }
+
+    /// Disarms whatever is armed; whether it still was.
+    pub(crate) fn disarm() -> bool {
+        ARMED.take().is_some()
+    }
+
+    /// Panics where the place is armed and this is its passing, once.
     pub(crate) fn trip(place: &'static str) {
-        if ARMED.get() == Some(place) {
-            ARMED.set(None);
-            panic!("tripped in {place}");
+        match ARMED.get() {
+            Some((armed, 1)) if armed == place => {
+                ARMED.set(None);
+                panic!("tripped in {place}");
+            }
+            Some((armed, left)) if armed == place => ARMED.set(Some((armed, left - 1))),
+            _ => {}
         }
     }
 }

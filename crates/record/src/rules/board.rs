@@ -35,7 +35,9 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
             _ => {}
         }
     }
-    board.conclude(ending);
+    // A board that died has not said what became of what was under way.
+    let defect = (lines.iter()).any(|line| line.kind == "log" && line.text("code") == "defect");
+    board.conclude(ending == Ending::Finished && !defect);
 }
 
 /// The run's figures; those that the first line does not tell bound nothing.
@@ -320,11 +322,11 @@ impl<'a> Board<'a, '_> {
         self.tell(line.number, faults);
     }
 
-    /// What only a whole stream shows.
-    fn conclude(&mut self, ending: Ending) {
+    /// What only a stream shows that is told to its end; whether this one is.
+    fn conclude(&mut self, whole: bool) {
         let mut faults = Vec::new();
         for (id, issue) in &self.issues {
-            if ending == Ending::Finished && matches!(issue.status, "in_progress" | "in_review") {
+            if whole && matches!(issue.status, "in_progress" | "in_review") {
                 faults.push((issue.line, format!("`{id}` is left {}", issue.status)));
             }
             if issue.status == "done"

@@ -49,7 +49,9 @@ impl<'a> Waits<'a> {
                     "done" | "failed" => drop(self.settled.insert(id)),
                     _ => drop(self.settled.remove(id)),
                 }
-                self.upsets += u64::from(status == "failed");
+                // One that stays open for a reason may never be begun (R33).
+                let held = status == "open" && !line.get("reason").is_null();
+                self.upsets += u64::from(status == "failed" || held);
             }
             "tool_call" => self.upsets += u64::from(REVISING.contains(&line.text("tool"))),
             "api_call" => {
