@@ -6,6 +6,7 @@
 //! lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
+mod board;
 mod bookkeeping;
 mod contestant;
 pub(crate) mod crowd;
@@ -34,6 +35,9 @@ pub(crate) struct Arguments {
     /// The rows of many agents alone.
     #[arg(long)]
     crowd: bool,
+    /// The rows of a board alone.
+    #[arg(long)]
+    board: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
     built: bool,
@@ -65,6 +69,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.crowd {
             again.arg("--crowd");
         }
+        if arguments.board {
+            again.arg("--board");
+        }
         return run_command(&mut again);
     }
     let repeats = if arguments.quick {
@@ -85,11 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     };
     let mut rows: Vec<Row> = Vec::new();
-    if !arguments.crowd {
+    if !arguments.crowd && !arguments.board {
         rows.extend(alone(repeats)?);
     }
-    println!("==> many agents");
-    rows.extend(crowd::measure(repeats.crowds)?);
+    if !arguments.board {
+        println!("==> many agents");
+        rows.extend(crowd::measure(repeats.crowds)?);
+    }
+    if !arguments.crowd {
+        println!("==> a board");
+        rows.extend(board::measure(repeats.crowds)?);
+    }
     println!();
     print!("{}", table::render(&rows));
     let path = target().join("bench.json");
