@@ -26,6 +26,7 @@ fn main() {
             files: &[
                 ("GG_ECMASCRIPT_GUEST", "ecmascript.component.wasm"),
                 ("GG_TYPESCRIPT_DECLARATIONS", "typescript.d.ts"),
+                ("GG_TYPESCRIPT_LIBRARY", "typescript.lib.d.ts"),
             ],
         },
     );

@@ -17,7 +17,8 @@ use record::mask::Mask;
 use sandbox::arms::{self, Arm};
 use sandbox::components::{Cache, Guest};
 use sandbox::prepare::PrepareContext;
-use sandbox::surroundings::Surroundings;
+use sandbox::program::Threads;
+use sandbox::surroundings::{self, Surroundings};
 use tokio::sync::OnceCell;
 use vocab::language::ProgramLanguage;
 
@@ -30,6 +31,7 @@ pub(crate) struct Host {
     /// By where the component's bytes lie: two languages may run on one guest.
     guests: Mutex<HashMap<usize, Arc<Slot>>>,
     warmed: AtomicBool,
+    threads: Threads,
     /// Keeps what preparations share, warm compilers among it, for as long as the run lasts.
     preparing: PrepareContext,
 }
@@ -73,15 +75,15 @@ impl Host {
         });
         let mut environment = Vec::new();
         if any {
-            environment = Surroundings::inherited(PathBuf::new(), None).environment;
             // The key under another name is the key all the same.
-            environment.retain(|(_, value)| mask.apply(value) == value.as_str());
+            environment = surroundings::environment(|value| mask.apply(value) != value);
         }
         Self {
             cache,
             environment,
             guests: Mutex::default(),
             warmed: AtomicBool::new(false),
+            threads: Threads::default(),
             preparing: PrepareContext::default(),
         }
     }
@@ -94,9 +96,19 @@ impl Host {
         }
     }
 
+    /// What the threads of the run's programs are counted among (R37).
+    pub(crate) fn threads(&self) -> Threads {
+        self.threads.clone()
+    }
+
     /// What an agent's preparations keep, beside what those of all agents share.
     pub(crate) fn preparing(&self) -> PrepareContext {
         self.preparing.beside()
+    }
+
+    /// Ends the compilers that are at work; for the end of the run.
+    pub(crate) fn end(&self) {
+        self.preparing.end();
     }
 
     fn slot(&self, bytes: &'static [u8]) -> Arc<Slot> {
@@ -120,14 +132,14 @@ impl Host {
     async fn load(&self, arm: &'static dyn Arm) -> Result<Arc<Slot>, String> {
         let bytes = arm.guest().map_err(|missing| missing.to_string())?;
         let slot = self.slot(bytes);
-        let cache = self.cache.clone();
+        let (cache, name) = (self.cache.clone(), arm.display_name());
         slot.guest
             .get_or_init(|| async move {
                 let loading = move || Guest::load(bytes, cache.as_ref());
                 match tokio::task::spawn_blocking(loading).await {
                     Ok(Ok(guest)) => Ok(guest),
-                    Ok(Err(error)) => Err(error.to_string().into()),
-                    Err(error) => Err(format!("loading a guest died: {error}").into()),
+                    Ok(Err(error)) => Err(format!("the guest of {name}: {error}").into()),
+                    Err(error) => Err(format!("loading the guest of {name} died: {error}").into()),
                 }
             })
             .await;
@@ -157,7 +169,7 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         let shared = Arc::clone(shared);
         actix::spawn(async move {
             if let Err(why) = shared.programs.load(arm).await {
-                tracing::warn!("the guest of {} is not loaded: {why}", arm.id());
+                tracing::warn!("no program of {} can run: {why}", arm.display_name());
             }
         });
         if arm.prepare_compiles() {

@@ -3,65 +3,27 @@
 //! They need the guest that `cargo xtask arms` builds, and say so where it is missing.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use vocab::failure::FailureClass;
-use vocab::grant::{HeldMemories, Offer};
-use vocab::knowledge::MemoryStrategy;
+use vocab::grant::Offer;
 use vocab::language::ProgramLanguage;
 use vocab::operations::{EndingRole, OPERATIONS};
 use vocab::outcome::ErrorType;
 
 use crate::arms;
-use crate::components::Guest;
 use crate::contract::CodeModule;
-use crate::fakes::{Fake, everything, nothing};
-use crate::locations::Locations;
-use crate::outcome::Fault;
-use crate::program::{Execution, Program, Stop, bound_operations, start};
-use crate::surroundings::Surroundings;
+use crate::fakes::{Fake, nothing};
+use crate::program::{Execution, Program, bound_operations};
+use crate::trial::{ended, failure, guest, offers, printed};
 
 /// One call of every operation, named `CALLS`.
 const CALLS: &str = include_str!("javascript_tests.js");
 
-pub(crate) fn guest() -> Guest {
-    static GUEST: OnceLock<Guest> = OnceLock::new();
-    let load = || match arms::ecmascript() {
-        Ok(bytes) => Guest::load(bytes, None).unwrap(),
-        Err(missing) => panic!("{missing}"),
-    };
-    GUEST.get_or_init(load).clone()
-}
+const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
 
-pub(crate) fn program(source: &str) -> Program {
-    Program {
-        guest: guest(),
-        source: source.to_owned(),
-        modules: Vec::new(),
-        locations: Locations::default(),
-        has_library: true,
-        offer: everything(EndingRole::Standard),
-        budget: Duration::from_secs(20),
-        max_memory_bytes: 256 << 20,
-        surroundings: Surroundings {
-            cwd: "/".into(),
-            environment: Vec::new(),
-        },
-    }
-}
-
-/// Offers that together hold every operation: no agent has two strategies for its memories, comes
-/// out of a machine's state and hands over, or has two roles.
-pub(crate) fn offers() -> [Offer; 3] {
-    let all = everything(EndingRole::Standard);
-    let mut driven = all.clone();
-    driven.servicing.driven = true;
-    driven.servicing.memories = Some(HeldMemories {
-        strategy: MemoryStrategy::Scratchpad,
-        writable: true,
-    });
-    [all, driven, everything(EndingRole::Review)]
+fn program(source: &str) -> Program {
+    crate::trial::program(JAVASCRIPT, source)
 }
 
 /// A program that does something with each call an offer holds.
@@ -73,38 +35,17 @@ fn each(offer: &Offer, body: &str) -> String {
     )
 }
 
-pub(crate) fn ended(program: Program, fake: Fake) -> Execution {
-    let execution = start(program, Box::new(fake), Stop::default()).unwrap();
-    execution.blocking_recv().unwrap()
-}
-
 fn run(source: &str) -> Execution {
     ended(program(source), Fake::default())
-}
-
-/// The lines a program printed.
-pub(crate) fn printed(execution: &Execution) -> Vec<&str> {
-    let lines = execution.logs.lines.iter();
-    lines.map(|line| line.text.as_str()).collect()
-}
-
-/// The rendering of the one failure a program died of, and the error of its turn.
-pub(crate) fn failure(execution: &Execution) -> (ErrorType, String) {
-    let fault = execution.fault.as_ref().expect("the program is to fail");
-    let text = match fault {
-        Fault::Reported(reports) => reports[0].rendering.clone(),
-        other => format!("{other:?}"),
-    };
-    (fault.error_type().unwrap(), text)
 }
 
 #[test]
 fn the_guest_binds_every_operation_and_imports_only_the_contract_and_wasi() {
     let offer = nothing(EndingRole::Standard);
-    let bound = bound_operations(&guest(), offer, Box::new(Fake::default())).unwrap();
+    let bound = bound_operations(&guest(JAVASCRIPT), offer, Box::new(Fake::default())).unwrap();
     let rows: Vec<_> = OPERATIONS.iter().map(|row| row.id).collect();
     assert_eq!(bound, rows);
-    let imports = guest().imports();
+    let imports = guest(JAVASCRIPT).imports();
     let ours = imports
         .iter()
         .filter(|name| name.starts_with("test-cabinet:gg/"));

@@ -10,7 +10,7 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
@@ -23,7 +23,7 @@ use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
 
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
-use crate::engine::{EngineError, TICK, runtime};
+use crate::engine::{EngineError, runtime};
 use crate::host::{Calls, Logs, Membrane, ModuleError};
 use crate::limits::Limiter;
 use crate::locations::Locations;
@@ -68,6 +68,8 @@ pub struct Program {
     pub max_memory_bytes: u64,
     /// Where it runs.
     pub surroundings: Surroundings,
+    /// The threads that its own is counted among.
+    pub threads: Threads,
 }
 
 /// What became of a program.
@@ -78,8 +80,12 @@ pub struct Execution {
     pub calls: Calls,
     /// What it printed.
     pub logs: Logs,
+    /// Failures that its runtime told beyond those of the fault.
+    pub reports_dropped: u64,
     /// Modules that failed to load.
     pub module_errors: Vec<ModuleError>,
+    /// How many more of them there were.
+    pub module_errors_dropped: u64,
     /// What it wrote on standard error.
     pub stderr: String,
     /// How long it took, calls left out.
@@ -92,13 +98,26 @@ pub struct Execution {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Too many threads hang in the operating system.
-    #[error("{0} programs left threads behind that cannot be ended; gg runs no more of them")]
+    #[error(
+        "{0} programs left threads behind that the operating system does not end, and gg runs no more \
+         programs\nhint: look for what they read, a FIFO that nobody writes or a network mount that \
+         does not answer"
+    )]
     Abandoned(usize),
     /// There is no engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The operating system gave nothing to wait with.
+    #[error(
+        "what a program's thread waits with could not be made: {0}\nhint: see how many files a process \
+         may open (`ulimit -n`)"
+    )]
+    Runtime(#[source] std::io::Error),
     /// The operating system gave no thread.
-    #[error("no thread could be had for a program")]
+    #[error(
+        "no thread could be had for a program: {0}\nhint: see how many threads a user may have \
+         (`ulimit -u`)"
+    )]
     Thread(#[source] std::io::Error),
 }
 
@@ -171,7 +190,8 @@ pub fn start(
     services: Box<dyn Services>,
     stop: Stop,
 ) -> Result<oneshot::Receiver<Execution>, StartError> {
-    let abandoned = leaving::long_ago();
+    let threads = program.threads.clone();
+    let abandoned = threads.abandoned();
     if abandoned > MAX_ABANDONED {
         return Err(StartError::Abandoned(abandoned));
     }
@@ -179,18 +199,18 @@ pub fn start(
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(StartError::Thread)?;
+        .map_err(StartError::Runtime)?;
     let (sender, receiver) = oneshot::channel();
     std::thread::Builder::new()
         .name("gg-program".to_owned())
         .spawn(move || {
             let execution = tokio.block_on(run(program, services, stop));
-            let leaves = leaving::mark();
+            let leaves = threads.leave();
             // Nobody may be interested any more: the run has stopped.
             sender.send(execution).ok();
             // Waits for file operations that are under way.
             drop(tokio);
-            leaving::unmark(leaves);
+            threads.left(leaves);
         })
         .map_err(StartError::Thread)?;
     Ok(receiver)
@@ -207,6 +227,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         budget,
         max_memory_bytes,
         surroundings,
+        threads: _,
     } = program;
     let stderr = Captured::default();
     let watch = Stopwatch {
@@ -256,15 +277,15 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     let guest_time = watch.guest_time();
     let state = store.into_data();
     let mut left = state.membrane.into_left();
-    for report in &mut left.reports {
+    for report in &mut left.reports.items {
         report.rendering = locations.original(&report.rendering);
     }
-    for error in &mut left.module_errors {
+    for error in &mut left.module_errors.items {
         error.message = locations.original(&error.message);
     }
     let fault = judge(Evidence {
         returned,
-        reports: left.reports,
+        reports: left.reports.items,
         denied_memory: state.limiter.denied(),
         guest_time,
         budget,
@@ -275,7 +296,9 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         fault,
         calls: left.calls,
         logs: left.logs,
-        module_errors: left.module_errors,
+        reports_dropped: left.reports.dropped,
+        module_errors: left.module_errors.items,
+        module_errors_dropped: left.module_errors.dropped,
         stderr: locations.original(&stderr.text()),
         guest_time,
         services: left.services,
@@ -284,7 +307,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
 
 /// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
 /// `services`.
-pub fn bound_operations(
+#[cfg(test)]
+pub(crate) fn bound_operations(
     guest: &Guest,
     offer: Offer,
     services: Box<dyn Services>,
@@ -297,7 +321,7 @@ pub fn bound_operations(
     };
     let mut store = Store::new(guest.engine(), state);
     store.limiter(|state| &mut state.limiter);
-    store.set_epoch_deadline(GRACE.as_millis() as u64 / TICK.as_millis() as u64);
+    store.set_epoch_deadline(GRACE.as_millis() as u64 / crate::engine::TICK.as_millis() as u64);
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -334,36 +358,41 @@ fn returned(result: wasmtime::Result<()>) -> Return {
     })
 }
 
-/// Threads whose program has ended and that have not.
-mod leaving {
-    use super::{Instant, LEFT_BEHIND, Mutex, PoisonError};
+/// Threads of programs that have ended while the threads have not; clones count the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct Threads(Arc<Mutex<Leaving>>);
 
-    static LEAVING: Mutex<(u64, Vec<(u64, Instant)>)> = Mutex::new((0, Vec::new()));
+#[derive(Debug, Default)]
+struct Leaving {
+    /// How many have begun to leave.
+    begun: u64,
+    /// Those that have not left, and since when they leave.
+    under_way: Vec<(u64, Instant)>,
+}
 
-    /// This thread's program has ended.
-    pub(super) fn mark() -> u64 {
-        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        leaving.0 += 1;
-        let id = leaving.0;
-        leaving.1.push((id, Instant::now()));
+impl Threads {
+    /// How many should have ended by now: something they wait for does not.
+    pub fn abandoned(&self) -> usize {
+        let leaving = self.leaving();
+        let late = |(_, since): &&(u64, Instant)| since.elapsed() >= LEFT_BEHIND;
+        leaving.under_way.iter().filter(late).count()
+    }
+
+    /// The program of a thread has ended; by what the thread is known.
+    fn leave(&self) -> u64 {
+        let mut leaving = self.leaving();
+        leaving.begun += 1;
+        let id = leaving.begun;
+        leaving.under_way.push((id, Instant::now()));
         id
     }
 
-    /// This thread is about to end.
-    pub(super) fn unmark(id: u64) {
-        let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        leaving.1.retain(|(other, _)| *other != id);
+    /// A thread is about to end.
+    fn left(&self, id: u64) {
+        self.leaving().under_way.retain(|(other, _)| *other != id);
     }
 
-    /// How many should have ended by now.
-    pub(super) fn long_ago() -> usize {
-        let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-        let late = |(_, since): &&(u64, Instant)| since.elapsed() >= LEFT_BEHIND;
-        leaving.1.iter().filter(late).count()
+    fn leaving(&self) -> MutexGuard<'_, Leaving> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Threads of programs that have ended and whose file operations have not.
-pub fn abandoned() -> usize {
-    leaving::long_ago()
 }

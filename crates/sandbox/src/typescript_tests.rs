@@ -14,9 +14,9 @@ use vocab::outcome::ErrorType;
 use crate::arms::{self, Lines, Opening};
 use crate::contract::CodeModule;
 use crate::fakes::Fake;
-use crate::javascript_tests::{ended, failure, offers, printed, program};
 use crate::prepare::{PrepareContext, Prepared};
 use crate::program::{Execution, Program};
+use crate::trial::{ended, failure, offers, printed, program};
 
 /// One call of every operation, named `CALLS`, as both arms are given it.
 const CALLS: &str = include_str!("javascript_tests.js");
@@ -33,8 +33,13 @@ fn ready(source: &str, modules: &[CodeModule]) -> Program {
     Program {
         modules: prepared.modules,
         locations: prepared.locations,
-        ..program(&prepared.source)
+        ..emitted(&prepared.source)
     }
+}
+
+/// One that runs as it stands.
+fn emitted(source: &str) -> Program {
+    program(ProgramLanguage::Javascript, source)
 }
 
 fn run(source: &str) -> Execution {
@@ -99,7 +104,7 @@ fn every_operation_raises_every_class_as_one_typed_failure() {
             };
             let started = Program {
                 offer: offer.clone(),
-                ..program(&format!(
+                ..emitted(&format!(
                     "const expected = \"{class}\";\n{}",
                     prepared.source
                 ))
@@ -204,7 +209,7 @@ fn programs_of_ggs_own_check_and_do_what_they_are_for() {
             let context = PrepareContext::default();
             let prepared = arm.prepare_program(&source, &[], &context).unwrap();
             let fake = Fake::default();
-            let execution = ended(program(&prepared.source), fake.clone());
+            let execution = ended(emitted(&prepared.source), fake.clone());
             assert_eq!(execution.fault, None, "{source}");
             assert_eq!(execution.calls.made, calls, "{source}");
             if source.contains("workspace tree") {

@@ -121,6 +121,17 @@ impl MemoryLimits {
     }
 }
 
+/// Whether a call puts something down in memories, so that it can be read again.
+pub const fn saves(tool: ToolName) -> bool {
+    matches!(
+        tool,
+        ToolName::WriteMemory
+            | ToolName::UpdateMemory
+            | ToolName::CreateMemory
+            | ToolName::EditMemory
+    )
+}
+
 /// Whether a call on memories changes none.
 pub const fn reads(tool: ToolName) -> bool {
     matches!(tool, ToolName::ReadMemory | ToolName::SearchMemories)

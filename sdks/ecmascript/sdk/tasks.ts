@@ -28,8 +28,6 @@ export interface TaskDraft {
   title: string;
   /** What it is about. */
   description?: string;
-  /** Tasks that have to be done before. */
-  blockedBy?: string[];
   /** What belongs to it. */
   inScope?: string;
   /** What does not. */
@@ -71,7 +69,7 @@ export interface TaskUsage {
  *
  * @param task What it is.
  * @returns How full the list is.
- * @throws {ApiError} `conflict`, `limit-exceeded`, `invalid-argument`
+ * @throws {ApiError} `conflict` where the id is taken, `limit-exceeded`, `invalid-argument`
  */
 export function addTask(task: TaskDraft): TaskUsage {
   const operation = "tasks.add_task";
@@ -81,7 +79,6 @@ export function addTask(task: TaskDraft): TaskUsage {
     "id",
     "title",
     "description",
-    "blockedBy",
     "inScope",
     "outOfScope",
     "completionCriteria",

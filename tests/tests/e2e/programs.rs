@@ -2,13 +2,16 @@
 //! ends it (04 §6, §7, §11, §13).
 
 mod calls;
+mod compilers;
 mod failing;
 mod hooked;
+mod hostile;
 mod job;
 mod many;
 mod pages;
 mod showing;
 mod stopping;
+mod waiting;
 mod withheld;
 
 use serde_json::{Value, json};

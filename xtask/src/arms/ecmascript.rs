@@ -56,6 +56,10 @@ pub(super) fn build(folder: &Path, work: &Path) -> Result<()> {
         &folder.join("typescript.d.ts"),
         ecmascript_sdk::declarations(&sdk)?,
     )?;
+    write(
+        &folder.join("typescript.lib.d.ts"),
+        ecmascript_sdk::library()?,
+    )?;
 
     let guest = home.join("guest");
     let mut objects = Vec::new();

@@ -11,6 +11,9 @@ use anyhow::{Context, Result, bail};
 use super::npm;
 use crate::step::{root, run, target};
 
+#[path = "../../../crates/sandbox/src/arms/typescript/ambient.rs"]
+mod ambient;
+
 /// Modules of the SDK that programs cannot import.
 const INTERNAL: [&str; 3] = ["globals", "native", "wire"];
 
@@ -64,8 +67,8 @@ pub(super) fn declarations(compiled: &Path) -> Result<String> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
     };
-    let ambient = root().join(format!("sdks/ecmascript/sdk/{AMBIENT}.d.ts"));
-    let mut out = read(&ambient)?;
+    let in_scope = root().join(format!("sdks/ecmascript/sdk/{AMBIENT}.d.ts"));
+    let mut out = read(&in_scope)?;
     let mut files: Vec<_> = std::fs::read_dir(compiled)
         .with_context(|| format!("{} cannot be read", compiled.display()))?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -83,40 +86,42 @@ pub(super) fn declarations(compiled: &Path) -> Result<String> {
             "gg" => "gg".to_owned(),
             family => format!("gg:{family}"),
         };
-        out.push_str(&ambient_module(&specifier, &read(&path)?));
+        out.push('\n');
+        out.push_str(&ambient::ambient(&specifier, &read(&path)?));
     }
     Ok(out)
 }
 
-/// The declarations of a file as those of an ambient module, in which nothing is declared twice.
-fn ambient_module(specifier: &str, declarations: &str) -> String {
-    let mut out = format!("\ndeclare module \"{specifier}\" {{\n");
-    for line in declarations.lines() {
-        let line = match line.strip_prefix("export declare ") {
-            Some(rest) => format!("export {rest}"),
-            None => line.strip_prefix("declare ").unwrap_or(line).to_owned(),
-        };
-        if !line.is_empty() {
-            out.push_str("  ");
-            out.push_str(&line);
-        }
-        out.push('\n');
-    }
-    out.push_str("}\n");
-    out
+/// What programs are written in, for the checker: the language's own declarations, and no host's.
+const LANGUAGE: &str = "es2022";
+
+/// Declarations that stand in the files of the compiler, by name, each behind those it builds on.
+///
+/// As one file they are the language whatever a program refers to: where a compiler is told of no
+/// library, a program's `/// <reference lib="dom" />` brings none in.
+pub(super) fn library() -> Result<String> {
+    let compiler = compiler(&root().join("sdks/ecmascript/compiler"))?;
+    let folder = compiler.parent().context("a file stands in a folder")?;
+    let (mut names, mut library) = (Vec::new(), String::new());
+    collect(folder, LANGUAGE, &mut names, &mut library)?;
+    Ok(library)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_becomes_a_module_that_declares_nothing_twice() {
-        let file = "/** A. */\nexport declare function a(): void;\ninterface B {\n    c: 1;\n}\nexport {};\n";
-        assert_eq!(
-            ambient_module("gg:a", file),
-            "\ndeclare module \"gg:a\" {\n  /** A. */\n  export function a(): void;\n  interface B \
-             {\n      c: 1;\n  }\n  export {};\n}\n"
-        );
+fn collect(folder: &Path, name: &str, names: &mut Vec<String>, library: &mut String) -> Result<()> {
+    if names.iter().any(|known| known == name) {
+        return Ok(());
     }
+    names.push(name.to_owned());
+    let path = folder.join(format!("lib.{name}.d.ts"));
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("{} cannot be read", path.display()))?;
+    for line in text.lines() {
+        let named = line.trim().strip_prefix("/// <reference lib=\"");
+        if let Some((name, _)) = named.and_then(|rest| rest.split_once('"')) {
+            collect(folder, name, names, library)?;
+        }
+    }
+    library.push_str(&text);
+    library.push('\n');
+    Ok(())
 }

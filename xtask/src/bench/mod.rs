@@ -12,6 +12,7 @@ mod contestant;
 pub(crate) mod crowd;
 mod events;
 mod looping;
+mod programs;
 mod request;
 mod session;
 mod start;
@@ -35,8 +36,11 @@ pub(crate) struct Arguments {
     /// The rows of many agents alone.
     #[arg(long)]
     crowd: bool,
+    /// The rows of programs alone.
+    #[arg(long, conflicts_with = "crowd")]
+    programs: bool,
     /// The rows of a board alone.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["crowd", "programs"])]
     board: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
@@ -51,14 +55,17 @@ struct Repeats {
     long: usize,
     events: usize,
     crowds: usize,
+    programs: usize,
 }
 
 /// Builds, measures, prints, writes.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.built {
         step(
-            "building gg and the bare loop, optimised",
-            cargo().args(["build", "--release", "-p", "gg", "-p", "xtask"]),
+            "building gg and what it is measured against, optimised",
+            cargo()
+                .args(["build", "--release", "-p", "gg", "-p", "xtask"])
+                .args(["-p", "sandbox", "--bins", "--example", "bare_guest"]),
         )?;
         // Measured from an optimised build, so that the gateway does not stand in the way.
         let mut again = Command::new(target().join("release").join("xtask"));
@@ -68,6 +75,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         if arguments.crowd {
             again.arg("--crowd");
+        }
+        if arguments.programs {
+            again.arg("--programs");
         }
         if arguments.board {
             again.arg("--board");
@@ -81,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             long: 1,
             events: 1,
             crowds: 1,
+            programs: 1,
         }
     } else {
         Repeats {
@@ -89,17 +100,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             long: 5,
             events: 5,
             crowds: 3,
+            programs: 5,
         }
     };
     let mut rows: Vec<Row> = Vec::new();
-    if !arguments.crowd && !arguments.board {
+    // Each of the three flags asks for its own rows and no others.
+    let all = !(arguments.crowd || arguments.programs || arguments.board);
+    if all {
         rows.extend(alone(repeats)?);
     }
-    if !arguments.board {
+    if all || arguments.programs {
+        println!("==> programs");
+        rows.extend(programs::measure(repeats.programs)?);
+    }
+    if all || arguments.crowd {
         println!("==> many agents");
         rows.extend(crowd::measure(repeats.crowds)?);
     }
-    if !arguments.crowd {
+    if all || arguments.board {
         println!("==> a board");
         rows.extend(board::measure(repeats.crowds)?);
     }

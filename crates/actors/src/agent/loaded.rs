@@ -47,9 +47,18 @@ impl fmt::Display for Owner {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Authored {
     /// What programs import.
-    pub(super) module: Option<Arc<str>>,
+    pub(super) module: Option<Source>,
     /// What runs on use.
-    pub(super) script: Option<Arc<str>>,
+    pub(super) script: Option<Source>,
+}
+
+/// A half of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// Its text.
+    pub(super) text: Arc<str>,
+    /// The extension of a file that holds it, which says what it is written in.
+    pub(super) extension: Arc<str>,
 }
 
 /// Code that cannot be used, and why.
@@ -90,6 +99,8 @@ struct Entry {
     owner: Owner,
     key: String,
     module: Option<Module>,
+    /// What the module is written in.
+    extension: Option<Arc<str>>,
     /// The module as the documentation shows it.
     documented: Option<docs::Loaded>,
     script: Option<Script>,
@@ -97,7 +108,7 @@ struct Entry {
 
 #[derive(Clone, Debug)]
 struct Script {
-    source: Arc<str>,
+    source: Source,
     /// The module it was prepared with.
     with: Option<CodeModule>,
     program: Prepared,
@@ -141,13 +152,15 @@ impl Loaded {
         let module = match &code.module {
             None => None,
             Some(source) => {
-                let same = held.and_then(|entry| entry.module.as_ref());
-                let same = same.filter(|module| module.module.source == **source);
+                let same = held.filter(|entry| entry.extension.as_ref() == Some(&source.extension));
+                let same = same.and_then(|entry| entry.module.as_ref());
+                let same = same.filter(|module| module.module.source == *source.text);
                 if let Some(module) = same {
                     Some(module.clone())
                 } else {
                     compiled = true;
-                    let module = arm.prepare_module(source, &key, context);
+                    let Source { text, extension } = source;
+                    let module = arm.prepare_module_file(extension, text, &key, context);
                     accepted(module, &mut rejected, Rejected::Module)?
                 }
             }
@@ -163,10 +176,11 @@ impl Loaded {
                 } else {
                     compiled = true;
                     let own = with.as_slice();
-                    let program = arm.prepare_program(source, own, context);
+                    let Source { text, extension } = source;
+                    let program = arm.prepare_script_file(extension, text, own, context);
                     let program = accepted(program, &mut rejected, Rejected::Script)?;
                     program.map(|program| Script {
-                        source: Arc::clone(source),
+                        source: source.clone(),
                         with: with.clone(),
                         program,
                     })
@@ -181,6 +195,7 @@ impl Loaded {
                 owner,
                 key,
                 module,
+                extension: code.module.as_ref().map(|it| Arc::clone(&it.extension)),
                 documented,
                 script,
             },

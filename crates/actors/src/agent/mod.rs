@@ -9,7 +9,7 @@ mod arrival;
 mod autoload;
 mod board_calls;
 mod closing;
-mod code_surface;
+pub mod code_surface;
 mod code_turn;
 mod compacting;
 mod delegation_calls;

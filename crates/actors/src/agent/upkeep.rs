@@ -96,6 +96,13 @@ impl Upkeep {
         self.compaction.as_ref()?.refusal(tool)
     }
 
+    /// Takes in a call that was carried out and succeeded.
+    pub(super) const fn succeeded(&mut self, tool: ToolName) {
+        if let Some(compaction) = &mut self.compaction {
+            compaction.succeeded(tool);
+        }
+    }
+
     /// Takes a carried-out call in, with its result before any header.
     pub(super) fn observe(&mut self, tool: &str, arguments: &str, result: &str) {
         let Some(repetition) = &mut self.repetition else {

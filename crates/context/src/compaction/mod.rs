@@ -17,6 +17,7 @@ mod call;
 pub mod handoff;
 
 use vocab::failure::{Failure, FailureClass};
+use vocab::knowledge::saves;
 use vocab::tools::ToolName;
 
 pub use apply::{Applied, Material, apply, file_view};
@@ -24,7 +25,7 @@ pub use call::{CompactCall, read_compact};
 pub use config::capability::window::CompactionStrategy;
 
 use crate::calls::CallNames;
-use crate::prompts::{self, CodeCompaction, CompactionInstruction, PromptError};
+use crate::prompts::{self, CodeCompaction, CompactionInstruction, PromptError, Undone};
 use crate::window::trigger;
 
 /// What a profile says of compaction, resolved.
@@ -89,12 +90,12 @@ pub enum Missing {
     Text,
     /// A program.
     Program,
-    /// In its programs, what was asked for.
+    /// In its calls, what was asked for.
     Deed,
 }
 
 impl Missing {
-    /// Whether the turn is an error: a program that ran is none, whatever it did.
+    /// Whether the turn is an error: one that called something is none, whatever that did.
     pub const fn is_error(self) -> bool {
         !matches!(self, Self::Deed)
     }
@@ -159,6 +160,8 @@ pub struct Compaction {
     pending: bool,
     /// The call `compact` of this turn; the last stands.
     called: Option<CompactCall>,
+    /// Whether a call of this turn put something down in memories.
+    saved: bool,
     /// Boundaries in a row that left the window full.
     unrelieved: u64,
 }
@@ -172,6 +175,7 @@ impl Compaction {
             limit,
             pending: false,
             called: None,
+            saved: false,
             unrelieved: 0,
         }
     }
@@ -249,9 +253,15 @@ impl Compaction {
         self.called = Some(call);
     }
 
+    /// Takes in a call that was carried out and succeeded.
+    pub const fn succeeded(&mut self, tool: ToolName) {
+        self.saved |= saves(tool);
+    }
+
     /// Judges a turn whose calls have all been answered: the reply's text, and for each of its
     /// calls whether it succeeded. Not for a turn that ended the agent.
     pub fn close(&mut self, text: Option<&str>, calls: &[bool]) -> Close {
+        let saved = std::mem::take(&mut self.saved);
         if let Some(call) = self.called.take() {
             return self.satisfied(Answer::Compact(call));
         }
@@ -268,7 +278,12 @@ impl Compaction {
             CompactionStrategy::SelfSummarization => Close::Nothing,
             _ if calls.is_empty() => Close::Restate(Missing::Call),
             CompactionStrategy::MemoryCompaction if calls.iter().all(|ok| *ok) => {
-                self.satisfied(Answer::Memories)
+                if saved {
+                    self.satisfied(Answer::Memories)
+                } else {
+                    // Nothing failed that would have told it.
+                    Close::Restate(Missing::Deed)
+                }
             }
             _ => Close::Nothing,
         }
@@ -277,6 +292,7 @@ impl Compaction {
     /// Judges a turn of programs: `None` where its reply submitted none, else whether they called
     /// something and every call succeeded. Not for a turn that ended the agent.
     pub fn close_programs(&mut self, succeeded: Option<bool>) -> Close {
+        let saved = std::mem::take(&mut self.saved);
         if let Some(call) = self.called.take() {
             return self.satisfied(Answer::Compact(call));
         }
@@ -285,7 +301,7 @@ impl Compaction {
         }
         match succeeded {
             None => Close::Restate(Missing::Program),
-            Some(true) if self.policy.strategy == CompactionStrategy::MemoryCompaction => {
+            Some(true) if saved && self.policy.strategy == CompactionStrategy::MemoryCompaction => {
                 self.satisfied(Answer::Memories)
             }
             Some(_) => Close::Restate(Missing::Deed),
@@ -295,6 +311,7 @@ impl Compaction {
     /// Judges a turn that declared an ending: only a call of `compact` beside it is applied first
     /// (R19). One that was asked for and not made stays pending, should the ending not stand.
     pub fn close_ending(&mut self) -> Close {
+        self.saved = false;
         match self.called.take() {
             Some(call) => self.satisfied(Answer::Compact(call)),
             None => Close::Nothing,
@@ -373,12 +390,16 @@ impl Compaction {
     /// A template that does not render.
     pub fn restatement(&self, missing: Missing) -> Result<String, PromptError> {
         let instruction = self.instruction()?;
-        match missing {
-            Missing::Call => prompts::compaction_restated(&instruction, false),
-            Missing::Text => prompts::compaction_restated(&instruction, true),
-            Missing::Program => prompts::code_compaction_restated(&instruction, false),
-            Missing::Deed => prompts::code_compaction_restated(&instruction, true),
+        if self.policy.names.is_code() {
+            let ran = missing == Missing::Deed;
+            return prompts::code_compaction_restated(&instruction, ran);
         }
+        let deed = match missing {
+            Missing::Call | Missing::Program => Undone::Uncalled,
+            Missing::Text => Undone::Blank,
+            Missing::Deed => Undone::Unsaved,
+        };
+        prompts::compaction_restated(&instruction, deed)
     }
 }
 

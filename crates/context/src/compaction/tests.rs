@@ -106,11 +106,21 @@ fn the_last_compact_call_of_a_turn_stands_whether_it_was_asked_for_or_not() {
 }
 
 #[test]
-fn memories_are_saved_once_all_calls_of_one_reply_succeed() {
+fn memories_are_saved_once_all_calls_of_one_reply_succeed_and_one_of_them_saves() {
     let mut own = pending(MemoryCompaction);
     assert_eq!(own.close(Some("text"), &[]), Close::Restate(Missing::Call));
+    own.succeeded(ToolName::WriteMemory);
     assert_eq!(own.close(None, &[true, false]), Close::Nothing);
     assert_eq!(own.close(None, &[false]), Close::Nothing);
+    own.succeeded(ToolName::ReadMemory);
+    own.succeeded(ToolName::DeleteMemory);
+    assert_eq!(
+        own.close(None, &[true, true]),
+        Close::Restate(Missing::Deed),
+        "an earlier reply saved, and did not succeed"
+    );
+    own.succeeded(ToolName::UpdateMemory);
+    own.succeeded(ToolName::DeleteMemory);
     assert_eq!(
         own.close(None, &[true, true]),
         Close::Apply(Answer::Memories)
@@ -170,7 +180,7 @@ fn a_program_compacts_by_the_call_under_both_strategies_of_its_own() {
 }
 
 #[test]
-fn a_program_saves_its_memories_once_all_calls_of_one_reply_succeed() {
+fn a_program_saves_its_memories_once_all_calls_of_one_reply_succeed_and_one_of_them_saves() {
     let mut own = pending_in_code(MemoryCompaction);
     assert_eq!(own.refusal(ToolName::WriteMemory), None);
     let refused = own.refusal(ToolName::Compact).unwrap();
@@ -181,7 +191,11 @@ fn a_program_saves_its_memories_once_all_calls_of_one_reply_succeed() {
         "{refused}"
     );
     let asked = Close::Restate(Missing::Deed);
+    own.succeeded(ToolName::WriteMemory);
     assert_eq!(own.close_programs(Some(false)), asked);
+    own.succeeded(ToolName::SearchMemories);
+    assert_eq!(own.close_programs(Some(true)), asked);
+    own.succeeded(ToolName::CreateMemory);
     assert_eq!(
         own.close_programs(Some(true)),
         Close::Apply(Answer::Memories)
@@ -323,6 +337,7 @@ fn instructions_and_their_restatements() {
         (SelfSummarization, Missing::Text),
         (SelfCompaction, Missing::Call),
         (MemoryCompaction, Missing::Call),
+        (MemoryCompaction, Missing::Deed),
     ] {
         let own = compaction(strategy, 0);
         let restated = own.restatement(missing).unwrap();

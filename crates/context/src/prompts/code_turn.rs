@@ -16,6 +16,7 @@ use super::window::{Heading, headed};
 templates! {
     STOPPED = "code_stopped",
     STDERR = "code_stderr",
+    MORE_FAILURES = "code_more_failures",
     NOTICE = "code_notice",
     NOTHING_SHOWN = "code_nothing_shown",
     NO_PROGRAM = "code_no_program",
@@ -81,6 +82,15 @@ pub fn runtime_error(error: &RuntimeError<'_>) -> Result<String, PromptError> {
         parts.push(stopped_by(stopped, error.calls)?);
     }
     headed(&Heading::of(RUNTIME_ERROR), &parts.join("\n\n"))
+}
+
+/// What stands behind the failures of a program that told of more than are kept.
+pub fn more_failures(count: u64) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct More {
+        count: u64,
+    }
+    MORE_FAILURES.render(&More { count })
 }
 
 fn stopped_by(stopped: Stopped<'_>, calls: u64) -> Result<String, PromptError> {

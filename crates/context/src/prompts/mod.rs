@@ -28,8 +28,8 @@ pub use briefs::{
 pub use code_surface::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
 pub use code_turn::{
     Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
-    code_compaction, code_compaction_restated, code_notice, compiler_error, no_program,
-    not_submitted, nothing_shown, runtime_error,
+    code_compaction, code_compaction_restated, code_notice, compiler_error, more_failures,
+    no_program, not_submitted, nothing_shown, runtime_error,
 };
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,
@@ -47,7 +47,7 @@ pub use succession::{
 };
 use template::templates;
 pub use window::{
-    BandShare, CompactionInstruction, Heading, SignalContext, Unread, ViewShare,
+    BandShare, CompactionInstruction, Heading, SignalContext, Undone, Unread, ViewShare,
     compaction_instruction, compaction_note, compaction_restated, compaction_unread,
     context_signal, evicted_view, handoff_instruction, handoff_system, headed, repetition_notice,
     superseded_picture,

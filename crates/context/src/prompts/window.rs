@@ -113,14 +113,30 @@ pub fn compaction_instruction(context: &CompactionInstruction) -> Result<String,
     INSTRUCTION.render(context)
 }
 
-/// The instruction again, after a reply that did nothing of it.
-pub fn compaction_restated(instruction: &str, blank: bool) -> Result<String, PromptError> {
+/// What a reply did in place of the compaction it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// It said nothing.
+    Blank,
+    /// It called nothing.
+    Uncalled,
+    /// It called what saves nothing.
+    Unsaved,
+}
+
+/// The instruction again, after a reply that did not do it.
+pub fn compaction_restated(instruction: &str, undone: Undone) -> Result<String, PromptError> {
     #[derive(Serialize)]
     struct Restated<'a> {
         instruction: &'a str,
         blank: bool,
+        unsaved: bool,
     }
-    RESTATED.render(&Restated { instruction, blank })
+    RESTATED.render(&Restated {
+        instruction,
+        blank: undone == Undone::Blank,
+        unsaved: undone == Undone::Unsaved,
+    })
 }
 
 /// What stands where no summary does; `memories` where the agent keeps some.

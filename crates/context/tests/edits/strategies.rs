@@ -123,6 +123,7 @@ fn comply(session: &mut Session, compaction: &mut Compaction) -> Answer {
             assert_eq!(compaction.close(None, &[true, false]), Close::Nothing);
             session.request();
             session.turn(&[Called::Output], None, &[]);
+            compaction.succeeded(ToolName::WriteMemory);
             compaction.close(None, &[true])
         }
     };

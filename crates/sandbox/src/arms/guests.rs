@@ -35,10 +35,13 @@ pub fn python() -> Result<&'static [u8], Missing> {
     })
 }
 
-/// The declarations a TypeScript program is checked against; built with the guest.
+/// What a TypeScript program is checked against; built with the guest, and empty without it: the
+/// declarations of gg, and those of the language.
 #[cfg(ecmascript_guest)]
-pub(super) const DECLARATIONS: Option<&str> =
-    Some(include_str!(env!("GG_TYPESCRIPT_DECLARATIONS")));
+pub(super) const DECLARATIONS: [&str; 2] = [
+    include_str!(env!("GG_TYPESCRIPT_DECLARATIONS")),
+    include_str!(env!("GG_TYPESCRIPT_LIBRARY")),
+];
 /// None without the guest.
 #[cfg(not(ecmascript_guest))]
-pub(super) const DECLARATIONS: Option<&str> = None;
+pub(super) const DECLARATIONS: [&str; 2] = ["", ""];

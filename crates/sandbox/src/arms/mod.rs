@@ -100,6 +100,29 @@ pub trait Arm: Dialect {
         context: &PrepareContext,
     ) -> Result<Module, PrepareError>;
 
+    /// Makes the code half of a skill ready whose file has one of the
+    /// [extensions](Self::module_extensions): another than the first may be another language.
+    fn prepare_module_file(
+        &self,
+        _extension: &str,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        self.prepare_module(source, key, context)
+    }
+
+    /// The same for a script that runs on use.
+    fn prepare_script_file(
+        &self,
+        _extension: &str,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        self.prepare_program(source, modules, context)
+    }
+
     /// The spellings of `skill.<ext>` and `on-use.<ext>`, the preferred one first; never empty.
     fn module_extensions(&self) -> &'static [&'static str];
 
@@ -109,16 +132,6 @@ pub trait Arm: Dialect {
     /// Does once what the first program would have to wait for. Blocks; at best it spares that.
     fn warm_prepare(&self, _context: &PrepareContext) -> Result<(), PrepareError> {
         Ok(())
-    }
-
-    /// Entries of the work directory that are kept from one preparation to the next.
-    fn persistent_work(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Names that could not be resolved, read out of a compiler's words.
-    fn unresolved_imports(&self, _diagnostics: &str) -> Vec<String> {
-        Vec::new()
     }
 
     /// Whether programs of this language can be prepared and run by this gg on this machine (R17).
@@ -173,6 +186,11 @@ pub struct MissingTool {
 /// An operation that a program of gg's own calls.
 fn own(id: &str) -> &'static Operation {
     Operation::find(id).expect("the calls of gg's own programs are in the table; tests render each")
+}
+
+/// A text as JSON, which is a literal of every language here.
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// The arm of a language.

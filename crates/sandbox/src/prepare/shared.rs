@@ -4,8 +4,7 @@
 //! It lives as long as any agent's context does: with the last of them the folder goes and the warm
 //! processes end.
 //!
-//! Always true: a file in the shared folder is whole and never changes; its folder's name tells what
-//! it holds.
+//! Always true: a file in the shared folder is whole and never changes.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -15,11 +14,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use super::alive::Alive;
 use super::compile::Redirected;
-use super::daemon::CompilerPool;
+use super::pool::CompilerPool;
 use super::{PrepareError, unusable};
 
 /// The most compilers that are kept warm.
@@ -29,11 +28,13 @@ const MAX_WARM: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Shared {
     root: TempDir,
+    /// What compilers kept warm are ended with.
+    alive: Alive,
     pools: Mutex<BTreeMap<PathBuf, Arc<CompilerPool>>>,
 }
 
 impl Shared {
-    pub(super) fn create() -> io::Result<Self> {
+    pub(super) fn create(alive: Alive) -> io::Result<Self> {
         let root = tempfile::Builder::new()
             .prefix(&format!("gg-toolchains-{}-", std::process::id()))
             .permissions(Permissions::from_mode(0o700))
@@ -43,24 +44,19 @@ impl Shared {
         }
         Ok(Self {
             root,
+            alive,
             pools: Mutex::default(),
         })
     }
 
-    /// A folder that holds these files, each under its name; the same folder for the same files.
-    pub(crate) fn toolchain_dir(&self, files: &[(&str, &str)]) -> Result<PathBuf, PrepareError> {
-        let mut digest = Sha256::new();
-        for (name, contents) in files {
-            for part in [name.as_bytes(), contents.as_bytes()] {
-                digest.update((part.len() as u64).to_le_bytes());
-                digest.update(part);
-            }
-        }
-        let mut key = String::new();
-        for byte in digest.finalize().iter().take(8) {
-            key.push_str(&format!("{byte:02x}"));
-        }
-        let folder = self.root.path().join(key);
+    /// The folder of a name, which holds these files, each under its own: made when it is first asked
+    /// for. Whoever asks by a name means the same files every time.
+    pub(crate) fn toolchain_dir(
+        &self,
+        name: &'static str,
+        files: &[(&str, &str)],
+    ) -> Result<PathBuf, PrepareError> {
+        let folder = self.root.path().join(name);
         if !folder.is_dir() {
             place_tree(&folder, files).map_err(unusable)?;
         }
@@ -83,6 +79,7 @@ impl Shared {
             cwd: self.root.path().to_owned(),
             home: self.root.path().join("home"),
             temporary: self.root.path().join("tmp"),
+            alive: self.alive.clone(),
         }
     }
 }
@@ -118,21 +115,22 @@ mod tests {
 
     #[test]
     fn the_same_files_are_placed_once_and_do_not_change() {
-        let shared = Shared::create().unwrap();
-        let folder = shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap();
+        let shared = Shared::create(Alive::default()).unwrap();
+        let files = [("a/b", "x"), ("c", "y")];
+        let folder = shared.toolchain_dir("it", &files).unwrap();
         assert_eq!(std::fs::read_to_string(folder.join("a/b")).unwrap(), "x");
         let mode = std::fs::metadata(folder.join("c")).unwrap().permissions();
         assert!(mode.readonly());
-        assert_eq!(
-            shared.toolchain_dir(&[("a/b", "x"), ("c", "y")]).unwrap(),
-            folder
-        );
-        assert_ne!(shared.toolchain_dir(&[("a/b", "x")]).unwrap(), folder);
+        let made = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+        let then = made(&folder);
+        assert_eq!(shared.toolchain_dir("it", &files).unwrap(), folder);
+        assert_eq!(made(&folder), then);
+        assert_ne!(shared.toolchain_dir("other", &files).unwrap(), folder);
     }
 
     #[test]
     fn it_lives_as_long_as_somebody_holds_it() {
-        let first = Shared::create().unwrap();
+        let first = Shared::create(Alive::default()).unwrap();
         let path = first.redirected().cwd;
         assert!(path.is_dir());
         drop(first);

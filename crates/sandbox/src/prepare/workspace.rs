@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
+use super::alive::Alive;
 use super::compile::Redirected;
 
 /// The folder of the work directory that builds of modules stand in.
@@ -21,8 +22,11 @@ const MODULES: &str = "modules";
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: TempDir,
+    /// What compilers in it are ended with.
+    alive: Alive,
     modules: BTreeMap<String, Build>,
     /// How often a module was built here.
+    #[cfg(test)]
     built: usize,
 }
 
@@ -31,13 +35,15 @@ pub(crate) struct Workspace {
 struct Build {
     /// What it was built from.
     source: String,
+    /// The extension that its file has.
+    extension: &'static str,
     /// What it came to.
     artifacts: Vec<PathBuf>,
 }
 
 impl Workspace {
     /// A new tree of nobody else's.
-    pub(super) fn create() -> io::Result<Self> {
+    pub(super) fn create(alive: Alive) -> io::Result<Self> {
         let moment = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
@@ -49,7 +55,9 @@ impl Workspace {
             .tempdir()?;
         let workspace = Self {
             root,
+            alive,
             modules: BTreeMap::new(),
+            #[cfg(test)]
             built: 0,
         };
         for folder in ["work", "output", "home", "tmp"] {
@@ -83,6 +91,7 @@ impl Workspace {
             cwd: self.work(),
             home: self.root.path().join("home"),
             temporary: self.root.path().join("tmp"),
+            alive: self.alive.clone(),
         }
     }
 
@@ -98,11 +107,22 @@ impl Workspace {
         self.work().join(MODULES).join(key)
     }
 
-    /// Whether a module's build is there, whole, and of this source.
-    pub(crate) fn has_module(&self, key: &str, source: &str) -> bool {
-        self.modules.get(key).is_some_and(|build| {
-            build.source == source && build.artifacts.iter().all(|path| path.is_file())
+    /// Whether a module's build is there, whole, and of this source in a file of this extension.
+    pub(crate) fn has_module(&self, key: &str, source: &str, extension: &str) -> bool {
+        let build = self.build(key, source);
+        build.is_some_and(|build| {
+            build.extension == extension && build.artifacts.iter().all(|path| path.is_file())
         })
+    }
+
+    /// The extension of the file that a module was last built from, where it was of this source.
+    pub(crate) fn module_extension(&self, key: &str, source: &str) -> Option<&'static str> {
+        self.build(key, source).map(|build| build.extension)
+    }
+
+    fn build(&self, key: &str, source: &str) -> Option<&Build> {
+        let build = self.modules.get(key);
+        build.filter(|build| build.source == source)
     }
 
     /// Makes the folder for a module's build, empty; what was there counts as gone.
@@ -114,20 +134,31 @@ impl Workspace {
             _ => {}
         }
         make(&folder)?;
-        self.built += 1;
+        #[cfg(test)]
+        {
+            self.built += 1;
+        }
         Ok(folder)
     }
 
     /// Records a module's build, which then need not be made again.
-    pub(crate) fn record_module(&mut self, key: &str, source: &str, artifacts: Vec<PathBuf>) {
+    pub(crate) fn record_module(
+        &mut self,
+        key: &str,
+        source: &str,
+        extension: &'static str,
+        artifacts: Vec<PathBuf>,
+    ) {
         let build = Build {
             source: source.to_owned(),
+            extension,
             artifacts,
         };
         self.modules.insert(key.to_owned(), build);
     }
 
     /// How often a module was built here.
+    #[cfg(test)]
     pub(crate) fn module_builds(&self) -> usize {
         self.built
     }
@@ -169,10 +200,10 @@ mod tests {
 
     #[test]
     fn a_preparation_finds_only_modules_and_what_is_kept() {
-        let mut workspace = Workspace::create().unwrap();
+        let mut workspace = Workspace::create(Alive::default()).unwrap();
         let built = workspace.open_module("a").unwrap().join("a.js");
         std::fs::write(&built, "").unwrap();
-        workspace.record_module("a", "source", vec![built.clone()]);
+        workspace.record_module("a", "source", "js", vec![built.clone()]);
         workspace.write("program.ts", "x").unwrap();
         workspace.write("kept", "x").unwrap();
         std::fs::create_dir(workspace.output().join("deep")).unwrap();
@@ -188,15 +219,18 @@ mod tests {
                 .collect()
         );
         assert_eq!(std::fs::read_dir(workspace.output()).unwrap().count(), 0);
-        assert!(workspace.has_module("a", "source"));
-        assert!(!workspace.has_module("a", "other"));
+        assert!(workspace.has_module("a", "source", "js"));
+        assert!(!workspace.has_module("a", "other", "js"));
+        assert!(!workspace.has_module("a", "source", "ts"));
         std::fs::remove_file(built).unwrap();
-        assert!(!workspace.has_module("a", "source"));
+        assert!(!workspace.has_module("a", "source", "js"));
+        assert_eq!(workspace.module_extension("a", "source"), Some("js"));
+        assert_eq!(workspace.module_extension("a", "other"), None);
     }
 
     #[test]
     fn a_tree_is_its_owners_alone_and_goes_with_it() {
-        let workspace = Workspace::create().unwrap();
+        let workspace = Workspace::create(Alive::default()).unwrap();
         let path = workspace.path().to_owned();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);

@@ -7,7 +7,7 @@ from enum import StrEnum
 from wit_world.imports import tasks as wire
 from wit_world.imports import types as contract
 
-from ._wire import call, choice, edit, kept, operation, optional, optional_texts, text, texts
+from ._wire import call, choice, edit, kept, operation, optional, text, texts
 from .core import UNCHANGED, Unchanged
 
 __all__ = [
@@ -52,7 +52,6 @@ def add_task(
     title: str,
     *,
     description: str | None = None,
-    blocked_by: Collection[str] | None = None,
     in_scope: str | None = None,
     out_of_scope: str | None = None,
     completion_criteria: str | None = None,
@@ -63,7 +62,6 @@ def add_task(
         id: What it is to be known by.
         title: One line on what it is.
         description: What it is about.
-        blocked_by: Ids of tasks that have to be done before.
         in_scope: What belongs to it.
         out_of_scope: What does not.
         completion_criteria: What has to hold when it is done.
@@ -72,14 +70,12 @@ def add_task(
         How full the list is.
 
     Raises:
-        ApiError: With `CONFLICT` where the id is taken or for a cycle, `NOT_FOUND`,
-            `LIMIT_EXCEEDED` or `INVALID_ARGUMENT`.
+        ApiError: With `CONFLICT` where the id is taken, `LIMIT_EXCEEDED` or `INVALID_ARGUMENT`.
     """
     draft = contract.TaskDraft(
         id=text("id", id),
         title=text("title", title),
         description=optional("description", description),
-        blocked_by=optional_texts("blocked_by", blocked_by),
         in_scope=optional("in_scope", in_scope),
         out_of_scope=optional("out_of_scope", out_of_scope),
         completion_criteria=optional("completion_criteria", completion_criteria),

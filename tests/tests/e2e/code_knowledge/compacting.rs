@@ -152,8 +152,16 @@ fn files_that_a_compaction_names_come_back_as_views_and_loaded_code_stays() {
     );
 }
 
+/// A program whose calls all succeed, and that puts nothing down.
+const LET_GO: &str = "memories.deleteMemory(`old`);";
+
+/// Whether that ran since the window was last compacted.
+fn has_let_go(request: &Request) -> bool {
+    request.json().to_string().contains(LET_GO)
+}
+
 #[test]
-fn a_compaction_into_memories_takes_one_whole_reply_that_succeeds() {
+fn a_compaction_into_memories_takes_one_whole_reply_that_succeeds_and_saves_something() {
     let more = [memories("scratchpad")];
     let operations = ["memories.write_memory", "memories.delete_memory"];
     let run = Run::builder()
@@ -162,16 +170,21 @@ fn a_compaction_into_memories_takes_one_whole_reply_that_succeeds() {
             if asked(request) {
                 let messages = request.messages();
                 let last = content_text(&messages.last().unwrap()["content"]);
-                return if last.contains("still due") {
+                return if last.contains("still due") && n < 7 && !has_let_go(request) {
+                    // Nor is what saves nothing.
+                    submit(LET_GO)
+                } else if last.contains("still due") {
                     submit("memories.writeMemory(`note${Date.now()}`, \"d\", \"what I know\");")
-                } else if n < 4 {
+                } else if n < 7 {
                     // Half of it is no answer.
                     submit("attempt(\"gone\", () => memories.deleteMemory(\"none\"));")
                 } else {
                     Answer::text("I would rather not.")
                 };
             }
-            if n < 8 {
+            if n == 0 {
+                submit("memories.writeMemory(\"old\", \"d\", \"b\");")
+            } else if n < 11 {
                 submit(&much(n))
             } else {
                 finish("Done.")
@@ -186,5 +199,6 @@ fn a_compaction_into_memories_takes_one_whole_reply_that_succeeds() {
             .iter()
             .all(|it| it["strategy"] == "memory-compaction")
     );
-    assert_eq!(run.events("memory_revision").len(), 2);
+    // The old one, its end, and one for each boundary.
+    assert_eq!(run.events("memory_revision").len(), 4);
 }

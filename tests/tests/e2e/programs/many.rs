@@ -91,7 +91,7 @@ fn worker(request: &Request) -> Option<usize> {
 }
 
 /// Threads of a process on which programs run.
-fn program_threads(pid: u32) -> usize {
+pub(super) fn program_threads(pid: u32) -> usize {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let names = tasks.filter_map(|task| {
         // A thread may end while its name is asked for.

@@ -11,6 +11,7 @@
 
 mod account;
 mod opening;
+mod openings;
 mod outcome;
 mod running;
 pub(super) mod submission;
@@ -30,7 +31,7 @@ use super::closing::Worked;
 use super::hooked::Broken;
 use super::turns::{ReplySize, Turns};
 use crate::stop::StopCause;
-pub(crate) use opening::Openings;
+pub(crate) use openings::Openings;
 use outcome::Failed;
 
 /// What a turn's programs leave to be said, behind all that its close does.
@@ -60,8 +61,6 @@ impl Said {
 
 /// Why no more programs of a turn run.
 enum Cut {
-    /// Its programs have all run.
-    Done,
     /// The operator stopped the run.
     Canceled,
     /// What gg itself could not do, or a hook did not judge.
@@ -81,10 +80,10 @@ impl Turns {
         let submissions = self.acknowledge(turn, calls)?;
         let mut said = Said::default();
         let mut succeeded = Vec::with_capacity(submissions.len());
-        let mut cut = Cut::Done;
+        let mut cut: Option<Cut> = None;
         for (place, submission) in submissions.iter().enumerate() {
             if self.stop.has(StopCause::Canceled) {
-                cut = Cut::Canceled;
+                cut = Some(Cut::Canceled);
                 break;
             }
             if self.code.session.ending.is_some() {
@@ -98,7 +97,7 @@ impl Turns {
             match ran {
                 ControlFlow::Continue(ok) => succeeded.push(ok),
                 ControlFlow::Break(why) => {
-                    cut = why;
+                    cut = Some(why);
                     break;
                 }
             }
@@ -106,10 +105,12 @@ impl Turns {
         self.tell_changes(turn).await;
         self.tell_views();
         match cut {
-            Cut::Done => {}
-            Cut::Broken(Broken::Defect(cause)) => return self.close_fatal(turn, cause, size),
-            Cut::Broken(Broken::Unjudged(why)) => return self.close_unjudged(turn, why, size),
-            Cut::Canceled => {
+            None => {}
+            Some(Cut::Broken(Broken::Defect(cause))) => return self.close_fatal(turn, cause, size),
+            Some(Cut::Broken(Broken::Unjudged(why))) => {
+                return self.close_unjudged(turn, why, size);
+            }
+            Some(Cut::Canceled) => {
                 // Cut short by the operator, not by the agent: no error of its.
                 self.answered += 1;
                 self.judge(turn, TurnVerdict::Progressed, None, size);
@@ -181,7 +182,10 @@ impl Turns {
 
     /// The operator is told of programs that an ending kept from running.
     fn tell_unrun(&self, count: usize) {
-        let text = format!("{count} submitted program(s) do not run: the session ends before them");
+        let text = match count {
+            1 => "a submitted program does not run: the session ends before it".to_owned(),
+            _ => format!("{count} submitted programs do not run: the session ends before them"),
+        };
         let voice = &self.links.voice;
         voice.log(LogLevel::Warn, Some("programs_unrun"), text);
     }

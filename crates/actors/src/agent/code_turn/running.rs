@@ -18,6 +18,7 @@ use context::library::{Declined, KeptProgram, MAX_PROGRAMS, Next};
 use context::prompts::{self, Carrier, CodeNotice};
 use record::event::{Event, LogLevel};
 use sandbox::contract::CodeModule;
+use sandbox::contract::feedback::ErrorKind;
 use sandbox::host::ModuleError;
 use sandbox::outcome::Fault;
 use sandbox::prepare::{PrepareError, Prepared};
@@ -25,6 +26,8 @@ use sandbox::program::{self, Execution, Program, Stop};
 use tokio::time::Instant;
 use tools::Halt;
 use tools::shell::GRACE;
+use vocab::failure::FailureClass;
+use vocab::ids::CallId;
 use vocab::tools::SUBMIT_PROGRAM;
 
 use super::account::Account;
@@ -36,7 +39,7 @@ use crate::agent::loaded::{Due, Owner};
 use crate::agent::program::{Counts, Crossing, Serving, Setting};
 use crate::agent::turns::Turns;
 use crate::panics;
-use crate::stop::StopCause;
+use crate::stop::{StopCause, StopWatch};
 
 /// How long a program may go on once the run's clock is spent: to see its calls refused and to end
 /// the session.
@@ -82,20 +85,22 @@ impl Turns {
         };
         self.code.library.begin();
         let counts = Arc::new(Counts::default());
+        let run = RunContext {
+            turn,
+            call: &submission.call,
+            programs: &programs,
+            counts: &counts,
+        };
         let mut chain = Chained {
             account: Account::default(),
             source: Arc::clone(&submission.source),
             finished: None,
         };
         let shown = self.code.views.opened.items.len();
-        let mut ran = self
-            .run_chain(turn, submission, &programs, &counts, &mut chain, said)
-            .await;
+        let mut ran = self.run_chain(&run, &mut chain, said).await;
         if ran.is_ok() {
             let Chained { account, .. } = &mut chain;
-            let scripts = self
-                .run_scripts(turn, submission, &programs, &counts, account, said)
-                .await;
+            let scripts = self.run_scripts(&run, account, said).await;
             let told = scripts.and_then(|()| self.tell_modules(&chain.account, said));
             if let Err(cut) = told {
                 ran = Err(cut);
@@ -111,7 +116,7 @@ impl Turns {
             Ok(None) if cut_short => Some("the run's time is spent".to_owned()),
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
-            Err(Cut::Canceled | Cut::Done) => Some("the run was stopped".to_owned()),
+            Err(Cut::Canceled) => Some("the run was stopped".to_owned()),
         };
         if let Some(took) = self.code.loaded.take_compiling() {
             *account.compiled.get_or_insert_default() += took;
@@ -119,7 +124,7 @@ impl Turns {
         account.settle(&counts);
         said.dispatched += account.dispatched;
         said.failed += counts.failed.load(Ordering::Relaxed);
-        self.tell_account(turn, submission, &account, error.as_deref(), finished);
+        self.tell_account(&run, &account, error.as_deref(), finished);
         self.tell_chain();
         let failed = match ran {
             Ok(failed) => failed,
@@ -145,10 +150,7 @@ impl Turns {
     /// Runs a program, and what it hands over to. `Ok` holds how the last of them failed, where it did.
     async fn run_chain(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
+        run: &RunContext<'_>,
         chain: &mut Chained,
         said: &mut Said,
     ) -> Result<Option<Failed>, Cut> {
@@ -156,9 +158,7 @@ impl Turns {
             let Chained {
                 account, source, ..
             } = chain;
-            let failed = self
-                .run_one(turn, submission, programs, source, counts, account)
-                .await?;
+            let failed = self.run_one(run, source, account).await?;
             chain.finished = self.code.session.told().or(chain.finished.take());
             if failed.is_some() {
                 self.revoke_ending(said)?;
@@ -180,20 +180,22 @@ impl Turns {
     /// Prepares and runs one program. `Ok` holds how it failed, where it did.
     async fn run_one(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
+        run: &RunContext<'_>,
         source: &Arc<str>,
-        counts: &Arc<Counts>,
         account: &mut Account,
     ) -> Result<Option<Failed>, Cut> {
         let modules = self.code.modules();
         let began = Instant::now();
-        let prepared = self.prepare_program(programs, source, modules).await;
-        if programs.arm.prepare_compiles() {
+        let prepared = self.prepare_program(run.programs, source, modules).await;
+        if run.programs.arm.prepare_compiles() {
             *account.compiled.get_or_insert_default() += began.elapsed();
         }
-        let prepared = match prepared? {
+        let Some(prepared) = prepared? else {
+            self.code.session.cut_short = true;
+            self.code.session.ending = None;
+            return Ok(None);
+        };
+        let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(PrepareError::Rejected { band, diagnostics }) => {
                 let failed = outcome::rejected(band, &diagnostics, &self.shared.mask);
@@ -201,9 +203,7 @@ impl Turns {
             }
             Err(error) => return Err(defect(error.to_string())),
         };
-        let failed = self
-            .run_prepared(turn, submission, programs, prepared, counts, account)
-            .await;
+        let failed = self.run_prepared(run, prepared, account).await;
         if let Ok(None) = &failed
             && self.code.session.cut_short
         {
@@ -214,29 +214,32 @@ impl Turns {
     }
 
     /// Runs the scripts that came with what the submission used; they end no session, and a failing
-    /// one is told and harms nothing else (04 §8.6).
+    /// one is told and harms nothing else (04 §8.6). None begins once the run's time is spent: each
+    /// would have seconds more in which nothing is carried out.
     async fn run_scripts(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
+        run: &RunContext<'_>,
         account: &mut Account,
         said: &mut Said,
     ) -> Result<(), Cut> {
-        let programs = programs.for_script();
+        let programs = run.programs.for_script();
+        let run = RunContext {
+            programs: &programs,
+            ..*run
+        };
         // A script may use what carries another; each runs once, so that two cannot chase each other.
         let mut due = VecDeque::from(self.code.loaded.take_due());
         let mut ran_of: Vec<Owner> = Vec::new();
         while let Some(Due { owner, program }) = due.pop_front() {
+            if self.code.session.cut_short || self.shared.clock.spent() {
+                break;
+            }
             if ran_of.contains(&owner) {
                 continue;
             }
             ran_of.push(owner.clone());
             let mut apart = Account::default();
-            let ran = self
-                .run_prepared(turn, submission, &programs, program, counts, &mut apart)
-                .await;
+            let ran = self.run_prepared(&run, program, &mut apart).await;
             account.add_script(apart);
             if let Some(failed) = ran? {
                 let (carrier, name) = carrier(&owner);
@@ -256,15 +259,13 @@ impl Turns {
     /// Runs a program that is ready. `Ok` holds how it failed, where it did.
     pub(super) async fn run_prepared(
         &mut self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
+        run: &RunContext<'_>,
         prepared: Prepared,
-        counts: &Arc<Counts>,
         account: &mut Account,
     ) -> Result<Option<Failed>, Cut> {
+        let programs = run.programs;
         let guest = self.shared.programs.guest(programs.arm).await;
-        let guest = guest.map_err(|why| defect(format!("no guest: {why}")))?;
+        let guest = guest.map_err(|why| defect(format!("a program could not be run: {why}")))?;
         account.waited = guest.took.or(account.waited);
         let program = Program {
             guest: guest.guest,
@@ -275,16 +276,17 @@ impl Turns {
             budget: programs.policy.timeout,
             max_memory_bytes: programs.policy.max_memory_bytes,
             surroundings: self.shared.programs.surroundings(&self.spec.cwd),
+            threads: self.shared.programs.threads(),
             locations: prepared.locations,
         };
-        let setting = self.setting(turn, submission, programs, counts);
+        let setting = self.setting(run);
         let execution = match self.execute(program, setting).await {
             Ok(execution) => execution,
             Err(Lost::Abandoned) => return Err(Cut::Canceled),
             Err(Lost::Died(why)) => return Err(defect(why)),
         };
         account.add(&execution.calls, &execution.logs, execution.guest_time);
-        account.note_modules(execution.module_errors);
+        account.note_modules(execution.module_errors, execution.module_errors_dropped);
         if let Some(broken) = self.code.broken.take() {
             return Err(Cut::Broken(broken));
         }
@@ -296,49 +298,55 @@ impl Turns {
         if self.stop.has(StopCause::Canceled) {
             return Err(Cut::Canceled);
         }
-        if fault == Fault::Stopped {
+        let is_stopping = self.shared.clock.spent() || self.stop.cause().is_some();
+        if fault == Fault::Stopped || is_stopping && of_a_call_cut_short(&fault) {
             self.code.session.cut_short = true;
+            return Ok(None);
         }
         let calls = account.dispatched;
         let mask = &self.shared.mask;
-        outcome::failed(&fault, &execution.stderr, calls, mask).map_err(no_text)
+        let more = execution.reports_dropped;
+        outcome::failed(&fault, more, &execution.stderr, calls, mask).map_err(no_text)
     }
 
-    /// Makes a program ready on a blocking thread; a cancel lets go of it.
+    /// Makes a program ready on a blocking thread; a cancel lets go of it, and so does any other stop
+    /// after the time that programs then have: nothing, where it was that.
     async fn prepare_program(
         &mut self,
         programs: &Programs,
         source: &Arc<str>,
         modules: Vec<CodeModule>,
-    ) -> Result<Result<Prepared, PrepareError>, Cut> {
+    ) -> Result<Option<Result<Prepared, PrepareError>>, Cut> {
         let (arm, source) = (programs.arm, Arc::clone(source));
         let context = self.code.preparing.clone();
         let prepare = move || arm.prepare_program(&source, &modules, &context);
         // What takes no compiler copies a text.
         if !arm.prepare_compiles() {
-            return Ok(prepare());
+            return Ok(Some(prepare()));
         }
         let work = tokio::task::spawn_blocking(prepare);
+        let mut stop = self.stop.clone();
         tokio::select! {
-            prepared = work => {
-                prepared.map_err(|error| defect(format!("preparing a program died: {error}")))
-            }
+            prepared = work => prepared
+                .map(Some)
+                .map_err(|error| defect(format!("preparing a program died: {error}"))),
             () = self.stop.canceled() => Err(Cut::Canceled),
+            () = over(&mut stop) => Ok(None),
         }
     }
 
-    fn setting(
-        &self,
-        turn: u32,
-        submission: &Submission,
-        programs: &Programs,
-        counts: &Arc<Counts>,
-    ) -> Setting {
+    fn setting(&self, run: &RunContext<'_>) -> Setting {
+        let RunContext {
+            turn,
+            call,
+            programs,
+            counts,
+        } = *run;
         Setting {
             shared: Arc::clone(&self.shared),
             voice: self.links.voice.clone(),
             turn,
-            submission: submission.call.clone(),
+            submission: call.clone(),
             place: self.place(),
             files: self.surface.files,
             halt: Halt::default(),
@@ -407,7 +415,9 @@ impl Turns {
             fault,
             calls,
             logs,
+            reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
             services,
@@ -423,7 +433,9 @@ impl Turns {
             fault,
             calls,
             logs,
+            reports_dropped,
             module_errors,
+            module_errors_dropped,
             stderr,
             guest_time,
         })
@@ -461,6 +473,13 @@ impl Turns {
             };
             add_notice(said, notice)?;
         }
+        if account.module_errors_more > 0 {
+            let more = account.module_errors_more;
+            self.warn(
+                "code_not_loaded",
+                format!("more failures of code that did not load, not told: {more}"),
+            );
+        }
         Ok(())
     }
 
@@ -471,14 +490,13 @@ impl Turns {
     /// The event of a submission, and the lines it gives cause for.
     fn tell_account(
         &mut self,
-        turn: u32,
-        submission: &Submission,
+        run: &RunContext<'_>,
         account: &Account,
         error: Option<&str>,
         finished: Option<String>,
     ) {
         let mask = &self.shared.mask;
-        let event = account.event(&submission.call, error, finished, mask);
+        let event = account.event(run.call, error, finished, mask);
         let voice = self.links.voice.clone();
         if event.undocumented_calls.is_some() && !self.code.warned_undocumented {
             self.code.warned_undocumented = true;
@@ -486,13 +504,16 @@ impl Turns {
                         such calls are carried out, and counted as undocumentedCalls";
             voice.log(LogLevel::Warn, Some("undocumented_calls"), text);
         }
-        voice.say_in_turn(turn, Event::CodeExecution(Box::new(event)));
+        voice.say_in_turn(run.turn, Event::CodeExecution(Box::new(event)));
         if let Some(text) = account.refusals() {
             self.warn("refused_calls", text);
         }
         let replaced = std::mem::take(&mut self.code.session.replaced);
         if replaced > 0 {
-            let text = format!("{replaced} ending(s) were replaced by a later one");
+            let text = match replaced {
+                1 => "an ending was replaced by a later one".to_owned(),
+                _ => format!("{replaced} endings were replaced by later ones"),
+            };
             self.warn("endings_replaced", text);
         }
     }
@@ -500,7 +521,8 @@ impl Turns {
     fn tell_chain(&self) {
         let ran = self.code.library.ran();
         if ran > 1 {
-            let text = format!("a submission ran {ran} programs, each handed over to");
+            let text =
+                format!("a submission ran {ran} programs, each of which handed over to the next");
             self.links.voice.log(LogLevel::Info, Some("handover"), text);
         }
     }
@@ -514,6 +536,19 @@ impl Turns {
         }
         result
     }
+}
+
+/// What the programs of a submission run under.
+#[derive(Clone, Copy)]
+pub(super) struct RunContext<'a> {
+    /// The turn.
+    pub(super) turn: u32,
+    /// The call that submitted them.
+    pub(super) call: &'a CallId,
+    /// How they run, and what they may call.
+    pub(super) programs: &'a Programs,
+    /// Their calls.
+    pub(super) counts: &'a Arc<Counts>,
 }
 
 /// A submission as it goes on.
@@ -530,7 +565,9 @@ struct Ended {
     fault: Option<Fault>,
     calls: sandbox::host::Calls,
     logs: sandbox::host::Logs,
+    reports_dropped: u64,
     module_errors: Vec<ModuleError>,
+    module_errors_dropped: u64,
     stderr: String,
     guest_time: Duration,
 }
@@ -550,6 +587,21 @@ fn reason(text: &str) -> &str {
     }
 }
 
+/// Whether what a program died of may be what a run that stops does to its calls: it ends commands
+/// and waits, and carries nothing out any more.
+fn of_a_call_cut_short(fault: &Fault) -> bool {
+    let Fault::Reported(reports) = fault else {
+        return false;
+    };
+    reports.first().is_some_and(|report| {
+        report.kind == ErrorKind::ApiFailure
+            && matches!(
+                report.code,
+                Some(FailureClass::LimitExceeded | FailureClass::Refused)
+            )
+    })
+}
+
 /// What carries code, and its name.
 fn carrier(owner: &Owner) -> (Carrier, &str) {
     match owner {
@@ -564,6 +616,12 @@ async fn passed(moment: Option<Instant>) {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
+}
+
+/// Resolves once the run has stopped and its programs have had their time since.
+pub(super) async fn over(stop: &mut StopWatch) {
+    stop.thrown().await;
+    tokio::time::sleep(AFTER_DEADLINE).await;
 }
 
 fn defect(cause: String) -> Cut {
@@ -593,7 +651,9 @@ fn declined_text(why: Declined) -> String {
     let why = match why {
         Declined::Failed => "the one that handed over failed",
         Declined::Ended => "the one that handed over ended the session",
-        Declined::TooMany => "as many as may had run",
+        Declined::TooMany => {
+            &format!("no more than {MAX_PROGRAMS} programs may run in one submission")
+        }
     };
     format!("a program that was handed over to does not run: {why}")
 }
@@ -606,7 +666,26 @@ fn add_notice(said: &mut Said, notice: CodeNotice<'_>) -> Result<(), Cut> {
 
 #[cfg(test)]
 mod tests {
+    use sandbox::host::Report;
+
     use super::*;
+
+    #[test]
+    fn a_call_that_a_stopping_run_cuts_is_told_from_a_failure_of_the_program_s_own() {
+        let died = |kind, code| {
+            let rendering = "Error".to_owned();
+            of_a_call_cut_short(&Fault::Reported(vec![Report {
+                kind,
+                code,
+                operation: None,
+                rendering,
+            }]))
+        };
+        let call = |code| died(ErrorKind::ApiFailure, Some(code));
+        assert!(call(FailureClass::LimitExceeded) && call(FailureClass::Refused));
+        assert!(!call(FailureClass::NotFound) && !died(ErrorKind::Other, None));
+        assert!(!of_a_call_cut_short(&Fault::Exit { success: false }));
+    }
 
     #[test]
     fn a_failure_comes_down_to_the_line_that_says_what_went_wrong() {

@@ -128,9 +128,13 @@ fn skill(name: &str) -> Owner {
 }
 
 fn code(module: Option<&str>, script: Option<&str>) -> Authored {
+    let half = |text: &str| Source {
+        text: text.into(),
+        extension: "js".into(),
+    };
     Authored {
-        module: module.map(Into::into),
-        script: script.map(Into::into),
+        module: module.map(half),
+        script: script.map(half),
     }
 }
 
@@ -199,6 +203,13 @@ fn what_says_the_same_is_prepared_once_and_a_revision_anew() {
         skill("x"),
         &code(Some("module 2"), Some("script 1")),
     );
+    assert_eq!(arm.prepared(), ["module 2", "script 1"]);
+    // So is what says the same in another language.
+    let mut other = code(Some("module 2"), Some("script 1"));
+    for half in [&mut other.module, &mut other.script] {
+        half.as_mut().unwrap().extension = "ts".into();
+    }
+    used(&mut loaded, &arm, skill("x"), &other);
     assert_eq!(arm.prepared(), ["module 2", "script 1"]);
     assert_eq!(sources(&loaded), [("x".to_owned(), "module 2".to_owned())]);
 }

@@ -12,15 +12,20 @@ use ::context::modules::memories::MemoryCode;
 use ::context::modules::skills::{CodeHalf, Skill};
 use sandbox::arms::{self, Arm};
 use sandbox::prepare::PrepareError;
-use vocab::failure::{Failure, FailureClass};
+use vocab::failure::Failure;
 
-use super::{Broken, Held, Setting};
-use crate::agent::loaded::{Authored, Owner, Ready, Rejected};
+use super::{Held, Setting};
+use crate::agent::loaded::{Authored, Owner, Ready, Rejected, Source};
 
 impl Authored {
     /// The code of a skill.
     pub(in crate::agent) fn of_skill(skill: &Skill) -> Self {
-        let half = |half| skill.code(half).map(|file| Arc::clone(&file.text));
+        let half = |half| {
+            skill.code(half).map(|file| Source {
+                text: Arc::clone(&file.text),
+                extension: file.extension.as_str().into(),
+            })
+        };
         Self {
             module: half(CodeHalf::Module),
             script: half(CodeHalf::Script),
@@ -29,9 +34,20 @@ impl Authored {
 
     /// The code of a memory.
     pub(in crate::agent) fn of_memory(code: &MemoryCode) -> Self {
+        let extensions = code.language.map(|it| arms::of(it).module_extensions());
+        let extension: Arc<str> = extensions
+            .and_then(|them| them.first().copied())
+            .unwrap_or_default()
+            .into();
+        let half = |text: &Option<Arc<str>>| {
+            text.clone().map(|text| Source {
+                text,
+                extension: Arc::clone(&extension),
+            })
+        };
         Self {
-            module: code.module.clone(),
-            script: code.on_use.clone(),
+            module: half(&code.module),
+            script: half(&code.on_use),
         }
     }
 }
@@ -42,7 +58,7 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// `io-error` where a compiler could not finish; the agent ends of that.
+    /// A compiler that could not finish: a defect, of which the agent ends.
     pub(super) fn use_code(
         &mut self,
         setting: &Setting,
@@ -99,12 +115,9 @@ impl Held {
 
     /// A compiler that could not finish with somebody's code.
     fn unfinished(&mut self, whose: &str, error: &PrepareError) -> Failure {
-        self.code.broken.get_or_insert_with(|| {
-            Broken::Defect(format!(
-                "the code of {whose} could not be prepared: {error}"
-            ))
-        });
-        Failure::new(FailureClass::IoError, "gg could not prepare the code")
+        self.code.defect(format!(
+            "the code of {whose} could not be prepared: {error}"
+        ))
     }
 }
 

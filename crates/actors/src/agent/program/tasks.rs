@@ -33,18 +33,10 @@ impl Tasks for Serving {
             .with("id", task.id.as_str())
             .with("title", task.title.as_str())
             .maybe("description", task.description.as_deref())
-            .maybe("blockedBy", task.blocked_by.clone())
             .maybe("inScope", task.in_scope.as_deref())
             .maybe("outOfScope", task.out_of_scope.as_deref())
             .maybe("completionCriteria", task.completion_criteria.as_deref());
         self.task_call(call, &arguments.json(), |mode| {
-            // R6: edges come from one call alone, so that a list without it is flat.
-            if task.blocked_by.is_some_and(|blockers| !blockers.is_empty()) {
-                return Err(Failure::invalid(
-                    "`blockedBy` is no argument of a new task: what blocks it is set by a call of \
-                     its own",
-                ));
-            }
             let new = NewTask {
                 id: task.id,
                 title: task.title,

@@ -3,6 +3,7 @@
 //! A warm compiler judges a program while a fresh one, which has nothing to check, emits it. Only
 //! where the judgement is bad does a fresh one check too: for the words, which are then its own.
 
+mod ambient;
 mod check;
 mod declared;
 mod module;
@@ -26,13 +27,19 @@ use crate::diagnostics;
 use crate::locations::SourceMap;
 use crate::prepare::compile::{self, COMPILE_TIME, Finished, Redirected};
 use crate::prepare::shared::Shared;
-use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+use crate::prepare::{Band, Module, PrepareContext, PrepareError, Prepared};
 
 /// TypeScript.
 pub(super) struct Typescript;
 
 /// gg's declarations, in the shared folder.
 const DECLARATIONS: &str = "gg.d.ts";
+
+/// The language's, beside them.
+const LIBRARY: &str = "lib.d.ts";
+
+/// The folder of both.
+const FOLDER: &str = "typescript";
 
 /// What a text is emitted against: its types are checked elsewhere, so only the names that the
 /// compiler cannot do without.
@@ -53,6 +60,31 @@ interface String {}
 /// A project of nothing, which keeps the language's own declarations in a warm compiler.
 const ANCHOR: &str = "anchor.json";
 
+/// What a file that came with a skill is written in: one may serve agents of both languages, and what
+/// is no TypeScript is not held to its types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    TypeScript,
+    JavaScript,
+}
+
+impl Written {
+    fn of(extension: &str) -> Self {
+        if extension == Self::JavaScript.extension() {
+            Self::JavaScript
+        } else {
+            Self::TypeScript
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::TypeScript => "ts",
+            Self::JavaScript => "js",
+        }
+    }
+}
+
 /// The compiler and what it is given for every program.
 struct Toolchain {
     compiler: &'static Path,
@@ -64,19 +96,30 @@ impl Toolchain {
         let failed = |error: &dyn std::fmt::Display| PrepareError::Toolchain(error.to_string());
         let compiler = toolchain::compiler().map_err(|error| failed(&error))?;
         guests::ecmascript().map_err(|error| failed(&error))?;
-        let declarations = guests::DECLARATIONS.unwrap_or_default();
-        let anchor = config(&[], &[DECLARATIONS.to_owned()]);
-        let folder = shared.toolchain_dir(&[
-            (DECLARATIONS, declarations),
-            (BARE, BARE_TYPES),
-            (ANCHOR, &anchor),
-        ])?;
+        let [declarations, library] = guests::DECLARATIONS;
+        let anchor = config(&[], &[DECLARATIONS.to_owned(), LIBRARY.to_owned()]);
+        let folder = shared.toolchain_dir(
+            FOLDER,
+            &[
+                (DECLARATIONS, declarations),
+                (LIBRARY, library),
+                (BARE, BARE_TYPES),
+                (ANCHOR, &anchor),
+            ],
+        )?;
         Ok(Self { compiler, folder })
     }
 
     /// The path of a shared file, for a project.
     fn shared(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
+    }
+
+    /// The paths of what every text is checked against.
+    fn declarations(&self) -> impl Iterator<Item = String> {
+        [DECLARATIONS, LIBRARY]
+            .map(|name| self.shared(name))
+            .into_iter()
     }
 
     fn run(&self, arguments: &[&str], at: &Redirected) -> Result<Finished, PrepareError> {
@@ -91,7 +134,10 @@ fn config(options: &[(&str, Value)], files: &[String]) -> String {
     let mut all = json!({
         "strict": true,
         "target": "es2022",
-        "lib": ["es2022"],
+        // The language's declarations are a file like gg's, and nothing besides the files of a project
+        // belongs to it: what a text refers to, it does not find.
+        "noLib": true,
+        "noResolve": true,
         "module": "esnext",
         "moduleDetection": "force",
         "moduleResolution": "bundler",
@@ -107,30 +153,31 @@ fn config(options: &[(&str, Value)], files: &[String]) -> String {
     json!({ "compilerOptions": all, "files": files }).to_string()
 }
 
-/// What a compiler said, sorted by what to make of it.
-enum Verdict {
-    /// The author's to mend.
-    Refused(String),
-    /// Nothing the author wrote; gg's declarations, or a module's.
-    Elsewhere(String),
-}
-
-/// Judges a refusal by its words, all of them, and bounds what is shown. `None` where it says nothing.
-fn verdict(words: &str, file: &str) -> Option<Verdict> {
+/// Why a compiler that did not succeed refused `file`: judged by its words, all of them, and bounded in
+/// what is shown. What it says of other files is of gg's declarations, or a module's, and nothing the
+/// author wrote.
+fn refusal(finished: Finished, file: &str) -> PrepareError {
+    let words = &finished.stdout;
     let opens = |line: &str| !line.is_empty() && !line.starts_with(char::is_whitespace);
     let told = words
         .lines()
         .any(|line| opens(line) && line.contains("error TS"));
     if !told {
-        return None;
+        return PrepareError::Toolchain(finished.account);
     }
     let shown = diagnostics::capped_lines(words, opens, diagnostics::SHOWN);
     let own = format!("{file}(");
-    Some(if words.lines().any(|line| line.starts_with(&own)) {
-        Verdict::Refused(shown)
+    if words.lines().any(|line| line.starts_with(&own)) {
+        PrepareError::Rejected {
+            band: Band::Compile,
+            diagnostics: shown,
+        }
     } else {
-        Verdict::Elsewhere(shown)
-    })
+        PrepareError::Lowering {
+            binding: "gg".to_owned(),
+            message: shown,
+        }
+    }
 }
 
 /// A map that the compiler wrote beside a text, and the text without the line that names it.
@@ -179,11 +226,39 @@ impl Arm for Typescript {
         key: &str,
         context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        module::prepare(source, key, context)
+        module::prepare(source, key, Written::TypeScript, context)
+    }
+
+    fn prepare_module_file(
+        &self,
+        extension: &str,
+        source: &str,
+        key: &str,
+        context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        module::prepare(source, key, Written::of(extension), context)
+    }
+
+    fn prepare_script_file(
+        &self,
+        extension: &str,
+        source: &str,
+        modules: &[CodeModule],
+        context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        match Written::of(extension) {
+            Written::TypeScript => program::prepare(source, modules, context),
+            Written::JavaScript => program::as_it_is(source, modules, context),
+        }
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
-        &["ts", "js"]
+        const {
+            &[
+                Written::TypeScript.extension(),
+                Written::JavaScript.extension(),
+            ]
+        }
     }
 
     fn guest(&self) -> Result<&'static [u8], Missing> {

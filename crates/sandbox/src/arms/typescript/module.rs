@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::declared::{ambient, exports};
-use super::{DECLARATIONS, Toolchain, Verdict, config, emitted, verdict};
+use super::ambient::ambient;
+use super::declared::exports;
+use super::{Toolchain, Written, config, emitted, refusal};
 use crate::contract::CodeModule;
 use crate::locations::SourceMap;
 use crate::prepare::workspace::Workspace;
-use crate::prepare::{Band, Module, PrepareContext, PrepareError, unusable};
+use crate::prepare::{Module, PrepareContext, PrepareError, unusable};
 
 /// What a program is checked against, in a module's folder.
 pub(super) const DECLARED: &str = "declared.d.ts";
 
-/// The name of a module in its own folder; what its author reads is its key.
+/// The project a module is checked and emitted as, in its own folder.
 const PROJECT: &str = "tsconfig.json";
 
 /// What a program imports it as, and the guest knows it as.
@@ -26,6 +27,7 @@ pub(super) fn runs_as(key: &str) -> String {
 pub(super) fn prepare(
     source: &str,
     key: &str,
+    written: Written,
     context: &PrepareContext,
 ) -> Result<Module, PrepareError> {
     context.preparation(&[], |workspace, shared| {
@@ -33,8 +35,8 @@ pub(super) fn prepare(
             key: key.to_owned(),
             source: source.to_owned(),
         };
-        if !workspace.has_module(key, source) {
-            build(&module, &Toolchain::of(shared)?, workspace)?;
+        if !workspace.has_module(key, source, written.extension()) {
+            build(&module, written, &Toolchain::of(shared)?, workspace)?;
         }
         let path = emitted_declarations(workspace, key);
         let declarations = std::fs::read_to_string(path).map_err(unusable)?;
@@ -51,8 +53,10 @@ pub(super) fn built(
     toolchain: &Toolchain,
     workspace: &mut Workspace,
 ) -> Result<(String, Arc<SourceMap>), PrepareError> {
-    if !workspace.has_module(&module.key, &module.source) {
-        build(module, toolchain, workspace).map_err(|error| match error {
+    let written = workspace.module_extension(&module.key, &module.source);
+    let written = written.map_or(Written::TypeScript, Written::of);
+    if !workspace.has_module(&module.key, &module.source, written.extension()) {
+        build(module, written, toolchain, workspace).map_err(|error| match error {
             PrepareError::Rejected { diagnostics, .. } => PrepareError::Lowering {
                 binding: module.key.clone(),
                 message: diagnostics,
@@ -69,37 +73,31 @@ fn emitted_declarations(workspace: &Workspace, key: &str) -> PathBuf {
 
 fn build(
     module: &CodeModule,
+    written: Written,
     toolchain: &Toolchain,
     workspace: &mut Workspace,
 ) -> Result<(), PrepareError> {
     let key = &module.key;
     let folder = workspace.open_module(key).map_err(unusable)?;
-    let file = format!("{key}.ts");
+    let file = format!("{key}.{}", written.extension());
     let options = [
+        // Its types are what can be read out of it; nothing holds it to them.
+        ("allowJs", json!(written == Written::JavaScript)),
         ("declaration", json!(true)),
         ("noEmit", json!(false)),
         ("noEmitOnError", json!(true)),
         ("outDir", json!("built")),
         ("sourceMap", json!(true)),
     ];
-    let files = [file.clone(), toolchain.shared(DECLARATIONS)];
+    let mut files = vec![file.clone()];
+    files.extend(toolchain.declarations());
     std::fs::write(folder.join(&file), &module.source).map_err(unusable)?;
     std::fs::write(folder.join(PROJECT), config(&options, &files)).map_err(unusable)?;
     let mut at = workspace.redirected();
     at.cwd.clone_from(&folder);
     let finished = toolchain.run(&["-p", PROJECT], &at)?;
     if !finished.success {
-        return Err(match verdict(&finished.stdout, &file) {
-            Some(Verdict::Refused(diagnostics)) => PrepareError::Rejected {
-                band: Band::Compile,
-                diagnostics,
-            },
-            Some(Verdict::Elsewhere(message)) => PrepareError::Lowering {
-                binding: "gg".to_owned(),
-                message,
-            },
-            None => PrepareError::Toolchain(finished.account),
-        });
+        return Err(refusal(finished, &file));
     }
     let declarations =
         std::fs::read_to_string(emitted_declarations(workspace, key)).map_err(unusable)?;
@@ -107,6 +105,6 @@ fn build(
     std::fs::write(&declared, ambient(&runs_as(key), &declarations)).map_err(unusable)?;
     let built = |extension: &str| folder.join(format!("built/{key}.{extension}"));
     let artifacts = vec![built("js"), built("js.map"), built("d.ts"), declared];
-    workspace.record_module(key, &module.source, artifacts);
+    workspace.record_module(key, &module.source, written.extension(), artifacts);
     Ok(())
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::check::{self, Project};
-use super::{BARE, DECLARATIONS, Toolchain, Verdict, config, emitted, module, verdict};
+use super::{BARE, Toolchain, config, emitted, module, refusal};
 use crate::contract::CodeModule;
 use crate::locations::Locations;
 use crate::prepare::workspace::Workspace;
-use crate::prepare::{Band, PrepareContext, PrepareError, Prepared, unusable};
+use crate::prepare::{PrepareContext, PrepareError, Prepared, unusable};
 
 /// What its author knows it as.
 const WRITTEN: &str = "program.ts";
@@ -32,20 +32,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, PrepareError> {
     context.preparation(&[], |workspace, shared| {
         let toolchain = Toolchain::of(shared)?;
-        let mut locations = Locations::default();
-        let mut loaded = Vec::new();
-        for module in modules {
-            let (source, map) = module::built(module, &toolchain, workspace)?;
-            locations.add(
-                &module::runs_as(&module.key),
-                &module::runs_as(&module.key),
-                map,
-            );
-            loaded.push(CodeModule {
-                key: module.key.clone(),
-                source,
-            });
-        }
+        let (loaded, mut locations) = built(modules, &toolchain, workspace)?;
         let project = lay_down(source, modules, &toolchain, workspace).map_err(unusable)?;
         let (passes, emission) = std::thread::scope(|scope| {
             let emission = scope.spawn(|| toolchain.run(&["-p", EMIT], &workspace.redirected()));
@@ -57,7 +44,7 @@ pub(super) fn prepare(
             Err(panic) => std::panic::resume_unwind(panic),
         };
         if !passes? {
-            refusal(&toolchain, workspace)?;
+            checked(&toolchain, workspace)?;
         }
         if !emission.success {
             let told = format!("{}: {}", emission.account, emission.stdout.trim());
@@ -73,6 +60,42 @@ pub(super) fn prepare(
     })
 }
 
+/// A script in JavaScript, which runs as it was written, with modules that may not.
+pub(super) fn as_it_is(
+    source: &str,
+    modules: &[CodeModule],
+    context: &PrepareContext,
+) -> Result<Prepared, PrepareError> {
+    context.preparation(&[], |workspace, shared| {
+        let (modules, locations) = built(modules, &Toolchain::of(shared)?, workspace)?;
+        Ok(Prepared {
+            source: source.to_owned(),
+            modules,
+            locations,
+        })
+    })
+}
+
+/// Modules as the guest runs them.
+fn built(
+    modules: &[CodeModule],
+    toolchain: &Toolchain,
+    workspace: &mut Workspace,
+) -> Result<(Vec<CodeModule>, Locations), PrepareError> {
+    let mut locations = Locations::default();
+    let mut loaded = Vec::new();
+    for module in modules {
+        let (source, map) = module::built(module, toolchain, workspace)?;
+        let name = module::runs_as(&module.key);
+        locations.add(&name, &name, map);
+        loaded.push(CodeModule {
+            key: module.key.clone(),
+            source,
+        });
+    }
+    Ok((loaded, locations))
+}
+
 /// Writes the program and its projects.
 fn lay_down(
     source: &str,
@@ -85,15 +108,13 @@ fn lay_down(
         .map(|folder| folder.join(module::DECLARED))
         .collect();
     let program = workspace.write(WRITTEN, source)?;
-    let mut files = vec![WRITTEN.to_owned(), toolchain.shared(DECLARATIONS)];
+    let mut files = vec![WRITTEN.to_owned()];
+    files.extend(toolchain.declarations());
     files.extend(declared.iter().map(|path| path.display().to_string()));
     let checked = workspace.write(CHECK, &config(&[], &files))?;
     let emits = [
         ("noEmit", json!(false)),
         ("noCheck", json!(true)),
-        ("noLib", json!(true)),
-        ("lib", json!(null)),
-        ("noResolve", json!(true)),
         ("sourceMap", json!(true)),
         ("outDir", json!(workspace.output())),
     ];
@@ -109,20 +130,10 @@ fn lay_down(
 }
 
 /// The compiler's own words on a program that does not check; nothing where it does after all.
-fn refusal(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareError> {
+fn checked(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareError> {
     let finished = toolchain.run(&["-p", CHECK], &workspace.redirected())?;
     if finished.success {
         return Ok(());
     }
-    Err(match verdict(&finished.stdout, WRITTEN) {
-        Some(Verdict::Refused(diagnostics)) => PrepareError::Rejected {
-            band: Band::Compile,
-            diagnostics,
-        },
-        Some(Verdict::Elsewhere(message)) => PrepareError::Lowering {
-            binding: "gg".to_owned(),
-            message,
-        },
-        None => PrepareError::Toolchain(finished.account),
-    })
+    Err(refusal(finished, WRITTEN))
 }

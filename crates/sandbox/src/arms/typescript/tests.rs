@@ -89,6 +89,39 @@ fn what_does_not_check_is_told_in_the_compilers_words_at_its_place() {
 }
 
 #[test]
+fn what_a_text_refers_to_is_not_there_and_widens_no_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let beside = folder.path().join("beside.d.ts");
+    std::fs::write(&beside, "declare const beside: number;").unwrap();
+    let beside = beside.display();
+    let references = format!(
+        "/// <reference lib=\"dom\" />\n/// <reference types=\"node\" />\n\
+         /// <reference path=\"{beside}\" />\n"
+    );
+    for (name, source) in [
+        ("document", "document.title;".to_owned()),
+        ("process", "process.exit(1);".to_owned()),
+        ("beside", "beside + 1;".to_owned()),
+    ] {
+        let told = refused(&format!("{references}{source}"));
+        let expected = "program.ts(4,1): error TS";
+        assert!(told.starts_with(expected) && told.contains(name), "{told}");
+    }
+    let imported = refused(&format!("import {{ a }} from \"{beside}\";"));
+    assert!(imported.contains("Cannot find module"), "{imported}");
+    // By themselves they harm nothing, as comments do.
+    let fine = prepared(&format!("{references}console.log(1);")).unwrap();
+    assert!(fine.source.contains("console.log(1);"));
+    let context = PrepareContext::default();
+    let module = format!("{references}export const at = () => location.href;");
+    let told = arm().prepare_module(&module, "k", &context);
+    assert!(
+        matches!(told, Err(PrepareError::Rejected { .. })),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn the_rest_of_many_diagnostics_is_counted() {
     let lines: Vec<_> = (0..11)
         .map(|n| format!("const a{n}: number = \"\";\n"))
@@ -207,4 +240,64 @@ fn a_warm_compiler_that_was_ended_is_replaced() {
         .unwrap();
     let source = "console.log(1);";
     assert!(arm().prepare_program(source, &[], &context).is_ok());
+}
+
+#[test]
+fn code_in_javascript_is_typed_by_what_can_be_read_out_of_it_and_held_to_nothing() {
+    let (arm, context) = (arm(), PrepareContext::default());
+    let source = "/** Doubles.
+ * @param {number} x
+ */
+export function twice(x) { return x + x; }
+export function pick(rows, at) { return rows[at]; }
+";
+    let plain = |source: &str| arm.prepare_module_file("js", source, "k", &context);
+    let module = plain(source).unwrap();
+    let declared: Vec<_> = module.exports.iter().map(|it| &*it.declaration).collect();
+    assert_eq!(
+        declared,
+        [
+            "function twice(x: number): number",
+            "function pick(rows: any, at: any): any"
+        ]
+    );
+    let loaded = [module.module];
+    let program = |body: &str| {
+        let source = format!("import * as k from \"lib:k\";\n{body}");
+        arm.prepare_program(&source, &loaded, &context)
+    };
+    let prepared = program("console.log(k.twice(1).toFixed(), k.pick([1], 0));").unwrap();
+    assert!(prepared.modules[0].source.contains("x + x"));
+    assert!(
+        program("k.twice(\"1\");").is_err(),
+        "its types hold its users"
+    );
+    assert_eq!(context.module_builds(), 1);
+    // Its build is gone: it is made again as what it was.
+    std::fs::remove_dir_all(context.tree().unwrap().join("work/modules/k")).unwrap();
+    program("k.pick(1, 2);").unwrap();
+    assert_eq!(context.module_builds(), 2);
+    for (broken, told) in [
+        ("export const a = ;", "TS1109"),
+        ("let a: number;", "TS8010"),
+    ] {
+        match plain(broken) {
+            Err(PrepareError::Rejected { diagnostics, .. }) => {
+                assert!(diagnostics.starts_with("k.js(1,") && diagnostics.contains(told));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let strict = arm.prepare_module(source, "k", &context);
+    assert!(
+        strict.is_err(),
+        "the same in a file of TypeScript is held to it"
+    );
+    let script = "const id = (x) => x;\nid(1);\n";
+    let prepared = arm.prepare_script_file("js", script, &loaded, &context);
+    assert_eq!(prepared.unwrap().source, script);
+    assert!(
+        arm.prepare_script_file("ts", script, &[], &context)
+            .is_err()
+    );
 }
