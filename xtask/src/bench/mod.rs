@@ -6,6 +6,7 @@
 //! lean gateway. Goals are printed, never asserted.
 
 pub(crate) mod bare_loop;
+mod board;
 mod bookkeeping;
 mod contestant;
 pub(crate) mod crowd;
@@ -38,6 +39,9 @@ pub(crate) struct Arguments {
     /// The rows of programs alone.
     #[arg(long, conflicts_with = "crowd")]
     programs: bool,
+    /// The rows of a board alone.
+    #[arg(long, conflicts_with_all = ["crowd", "programs"])]
+    board: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
     built: bool,
@@ -75,6 +79,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.programs {
             again.arg("--programs");
         }
+        if arguments.board {
+            again.arg("--board");
+        }
         return run_command(&mut again);
     }
     let repeats = if arguments.quick {
@@ -97,16 +104,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     };
     let mut rows: Vec<Row> = Vec::new();
-    if !arguments.crowd && !arguments.programs {
+    // Each of the three flags asks for its own rows and no others.
+    let all = !(arguments.crowd || arguments.programs || arguments.board);
+    if all {
         rows.extend(alone(repeats)?);
     }
-    if !arguments.crowd {
+    if all || arguments.programs {
         println!("==> programs");
         rows.extend(programs::measure(repeats.programs)?);
     }
-    if !arguments.programs {
+    if all || arguments.crowd {
         println!("==> many agents");
         rows.extend(crowd::measure(repeats.crowds)?);
+    }
+    if all || arguments.board {
+        println!("==> a board");
+        rows.extend(board::measure(repeats.crowds)?);
     }
     println!();
     print!("{}", table::render(&rows));
