@@ -65,10 +65,22 @@ fn what_a_search_finds_is_shown_and_every_hit_opens() {
             r#"docs.search({ query: "read file", kind: "function" })"#,
             r#"docs.search("read file", kind=docs.DocKind.FUNCTION)"#,
         ),
-        ("empty", r#"docs.search({ query: "zzzz" })"#, r#"docs.search(query="zzzz")"#),
+        (
+            "empty",
+            r#"docs.search({ query: "zzzz" })"#,
+            r#"docs.search(query="zzzz")"#,
+        ),
         ("nothing", "docs.search({})", "docs.search()"),
-        ("none", r#"docs.search({ query: "read", limit: 0 })"#, r#"docs.search("read", limit=0)"#),
-        ("byFunction", "views.openDocsView(views.openText)", "views.open_docs_view(views.open_text)"),
+        (
+            "none",
+            r#"docs.search({ query: "read", limit: 0 })"#,
+            r#"docs.search("read", limit=0)"#,
+        ),
+        (
+            "byFunction",
+            "views.openDocsView(views.openText)",
+            "views.open_docs_view(views.open_text)",
+        ),
     ])
     .and(&both(
         "for (const hit of out.found.hits) views.openDocsView(hit.key);",
@@ -145,15 +157,31 @@ fn what_a_search_finds_is_shown_and_every_hit_opens() {
 #[test]
 fn a_search_pages_through_what_there_is_by_module_type_and_kind() {
     let body = shown_attempts([
-        ("first", r#"docs.search({ modules: ["docs"], limit: 2 })"#, r#"docs.search(modules=["docs"], limit=2)"#),
+        (
+            "first",
+            r#"docs.search({ modules: ["docs"], limit: 2 })"#,
+            r#"docs.search(modules=["docs"], limit=2)"#,
+        ),
         (
             "rest",
             r#"docs.search({ modules: ["docs"], offset: 2, limit: 100 })"#,
             r#"docs.search(modules=["docs"], offset=2, limit=100)"#,
         ),
-        ("typed", r#"docs.search({ type: "DocSearch" })"#, r#"docs.search(type="DocSearch")"#),
-        ("modules", r#"docs.search({ kind: "module" })"#, "docs.search(kind=docs.DocKind.MODULE)"),
-        ("kind", r#"docs.search({ kind: loose("word") })"#, r#"docs.search(kind="word")"#),
+        (
+            "typed",
+            r#"docs.search({ type: "DocSearch" })"#,
+            r#"docs.search(type="DocSearch")"#,
+        ),
+        (
+            "modules",
+            r#"docs.search({ kind: "module" })"#,
+            "docs.search(kind=docs.DocKind.MODULE)",
+        ),
+        (
+            "kind",
+            r#"docs.search({ kind: loose("word") })"#,
+            r#"docs.search(kind="word")"#,
+        ),
     ]);
     on_each(|arm| {
         let run = reader(arm, &json!(false), std::slice::from_ref(&body)).run();
@@ -165,9 +193,15 @@ fn a_search_pages_through_what_there_is_by_module_type_and_kind() {
         assert!(rest.iter().all(|key| !first.contains(key)), "{out:#}");
         let total = out["first"]["total"].as_u64().unwrap();
         assert_eq!(usize::try_from(total).unwrap(), 2 + rest.len());
-        assert!(keys(&out["typed"]).contains(&&*spelled(arm, "docs.search")), "{out:#}");
+        assert!(
+            keys(&out["typed"]).contains(&&*spelled(arm, "docs.search")),
+            "{out:#}"
+        );
         let modules = keys(&out["modules"]);
-        assert!(modules.contains(&"gg.files") && !modules.contains(&"gg.tasks"), "{modules:?}");
+        assert!(
+            modules.contains(&"gg.files") && !modules.contains(&"gg.tasks"),
+            "{modules:?}"
+        );
         refused(&out, "kind", "invalid-argument", "search", &[]);
     });
 }
@@ -175,20 +209,56 @@ fn a_search_pages_through_what_there_is_by_module_type_and_kind() {
 #[test]
 fn what_may_not_be_called_is_neither_found_nor_opened() {
     let calls = shown_attempts([
-        ("write", r#"docs.search({ query: "writeFile" })"#, r#"docs.search("write_file")"#),
+        (
+            "write",
+            r#"docs.search({ query: "writeFile" })"#,
+            r#"docs.search("write_file")"#,
+        ),
         (
             "directory",
             r#"docs.search({ modules: ["files", "gg.tasks"], kind: "function" })"#,
             r#"docs.search(modules=["files", "gg.tasks"], kind=docs.DocKind.FUNCTION)"#,
         ),
-        ("withheld", r#"views.openDocsView("gg.files.writeFile")"#, r#"views.open_docs_view("gg.files.write_file")"#),
-        ("byFunction", "views.openDocsView(files.writeFile)", "views.open_docs_view(files.write_file)"),
-        ("module", r#"views.openDocsView("gg.tasks")"#, r#"views.open_docs_view("gg.tasks")"#),
-        ("typo", r#"views.openDocsView("gg.files.readFlie")"#, r#"views.open_docs_view("gg.files.read_flie")"#),
-        ("key", r#"views.openDocsView("read_text_file")"#, r#"views.open_docs_view("readTextFile")"#),
-        ("several", r#"views.openDocsView("close")"#, r#"views.open_docs_view("close")"#),
-        ("bare", r#"views.openDocsView("closeAll")"#, r#"views.open_docs_view("close_all")"#),
-        ("number", "views.openDocsView(loose(7))", "views.open_docs_view(7)"),
+        (
+            "withheld",
+            r#"views.openDocsView("gg.files.writeFile")"#,
+            r#"views.open_docs_view("gg.files.write_file")"#,
+        ),
+        (
+            "byFunction",
+            "views.openDocsView(files.writeFile)",
+            "views.open_docs_view(files.write_file)",
+        ),
+        (
+            "module",
+            r#"views.openDocsView("gg.tasks")"#,
+            r#"views.open_docs_view("gg.tasks")"#,
+        ),
+        (
+            "typo",
+            r#"views.openDocsView("gg.files.readFlie")"#,
+            r#"views.open_docs_view("gg.files.read_flie")"#,
+        ),
+        (
+            "key",
+            r#"views.openDocsView("read_text_file")"#,
+            r#"views.open_docs_view("readTextFile")"#,
+        ),
+        (
+            "several",
+            r#"views.openDocsView("close")"#,
+            r#"views.open_docs_view("close")"#,
+        ),
+        (
+            "bare",
+            r#"views.openDocsView("closeAll")"#,
+            r#"views.open_docs_view("close_all")"#,
+        ),
+        (
+            "number",
+            "views.openDocsView(loose(7))",
+            "views.open_docs_view(7)",
+        ),
     ]);
     on_each(|arm| {
         let run = reader(arm, &json!(false), std::slice::from_ref(&calls)).run();
@@ -221,8 +291,16 @@ fn what_may_not_be_called_is_neither_found_nor_opened() {
 #[test]
 fn a_bare_name_of_several_calls_is_a_conflict() {
     let body = shown_attempts([
-        ("several", r#"views.openDocsView("close")"#, r#"views.open_docs_view("close")"#),
-        ("full", r#"views.openDocsView("gg.docs.close")"#, r#"views.open_docs_view("gg.docs.close")"#),
+        (
+            "several",
+            r#"views.openDocsView("close")"#,
+            r#"views.open_docs_view("close")"#,
+        ),
+        (
+            "full",
+            r#"views.openDocsView("gg.docs.close")"#,
+            r#"views.open_docs_view("gg.docs.close")"#,
+        ),
     ]);
     on_each(|arm| {
         let managed = crate::windowed::managed(99);
@@ -248,13 +326,29 @@ fn a_page_that_stands_is_not_shown_again_until_it_is_closed() {
             "views.open_docs_view('gg.files.read_file')",
         ),
         shown_attempts([
-            ("closed", r#"docs.close("readFile")"#, r#"docs.close("read_file")"#),
-            ("again", r#"docs.close("gg.files.readFile")"#, r#"docs.close("gg.files.read_file")"#),
+            (
+                "closed",
+                r#"docs.close("readFile")"#,
+                r#"docs.close("read_file")"#,
+            ),
+            (
+                "again",
+                r#"docs.close("gg.files.readFile")"#,
+                r#"docs.close("gg.files.read_file")"#,
+            ),
             ("blank", r#"docs.close(" ")"#, r#"docs.close(" ")"#),
-            ("open", r#"views.openDocsView("readFile")"#, r#"views.open_docs_view("read_file")"#),
+            (
+                "open",
+                r#"views.openDocsView("readFile")"#,
+                r#"views.open_docs_view("read_file")"#,
+            ),
             ("all", "docs.closeAll()", "docs.close_all()"),
             ("none", "docs.closeAll()", "docs.close_all()"),
-            ("found", r#"docs.search({ query: "x", limit: 1 }).offset"#, r#"docs.search("x", limit=1).offset"#),
+            (
+                "found",
+                r#"docs.search({ query: "x", limit: 1 }).offset"#,
+                r#"docs.search("x", limit=1).offset"#,
+            ),
         ]),
     ];
     on_each(|arm| {
@@ -291,7 +385,11 @@ fn a_page_that_stands_is_not_shown_again_until_it_is_closed() {
 #[test]
 fn closing_pages_takes_its_own_capability() {
     let body = shown_attempts([
-        ("close", r#"docs.close("gg.views")"#, r#"docs.close("gg.views")"#),
+        (
+            "close",
+            r#"docs.close("gg.views")"#,
+            r#"docs.close("gg.views")"#,
+        ),
         ("all", "docs.closeAll()", "docs.close_all()"),
         (
             "found",
@@ -302,10 +400,7 @@ fn closing_pages_takes_its_own_capability() {
     on_each(|arm| {
         let run = play(arm, &[], &[], std::slice::from_ref(&body));
         let out = shown(&run, "out");
-        for (name, key, id) in [
-            ("close", "close", CLOSE[0]),
-            ("all", "close_all", CLOSE[1]),
-        ] {
+        for (name, key, id) in [("close", "close", CLOSE[0]), ("all", "close_all", CLOSE[1])] {
             let said = format!("`{}` is not available.", spelled(arm, id));
             refused(&out, name, "unavailable", key, &[&said]);
         }
@@ -389,6 +484,9 @@ fn a_module_s_page_and_a_type_s_are_opened_by_what_a_language_has_for_them() {
         }
         let module = &told(&run, "Documentation: gg.files\n")[0];
         assert!(module.contains(&spelled(arm, READ[0])), "{module}");
-        assert!(!module.contains(&spelled(arm, "files.write_file")), "{module}");
+        assert!(
+            !module.contains(&spelled(arm, "files.write_file")),
+            "{module}"
+        );
     });
 }
