@@ -2,6 +2,7 @@
 //! its brief, its profile's desk, the code of skills and memories, and what a compaction leaves of it
 //! (04 §8.5, §8.6; 02 §4, §6, §9.6, §10).
 
+mod arms;
 mod compacting;
 mod memories;
 mod opening;

@@ -79,6 +79,10 @@ fn waiting(workers: usize, programs: Vec<String>, gate: &Gate) -> Builder {
 
 /// Waits until a process has so many threads on which programs run: one may end a moment after its
 /// program was told to have.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is waited for is another process, whose clock nobody pauses"
+)]
 #[track_caller]
 fn threads_come_to(pid: u32, count: usize) {
     let end = Instant::now() + CEILING;
