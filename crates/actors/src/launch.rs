@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use board::git::GitError;
 use config::profile::Profile;
 use config::{Document, Launch, Refusal};
 use context::prompts;
@@ -87,6 +88,11 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
             skills = library;
             refusals.extend(faults);
+            if checked.loose.board
+                && let Err(why) = crate::board::examine(dir)
+            {
+                refusals.push(unworkable(&why));
+            }
         }
     }
     for (locus, template) in &checked.loose.system_prompts {
@@ -157,6 +163,11 @@ fn unusable_language(language: ProgramLanguage) -> Option<String> {
     why.or_else(|| documented.err().map(|why| why.to_string()))
 }
 
+/// The refusal of a workspace that no board can work on.
+pub(crate) fn unworkable(why: &GitError) -> Refusal {
+    Refusal::new("workspaceDir", format!("a board cannot work on it: {why}"))
+}
+
 /// Why a path cannot be a workspace.
 fn unusable(dir: &Path) -> Option<String> {
     match std::fs::metadata(dir) {
@@ -187,6 +198,44 @@ pub fn refuse(
     outputs: Outputs,
 ) -> io::Result<StreamReport> {
     let session = SessionId::from(document.session_id().unwrap_or_default());
+    let asked = Asked {
+        capability_set: document.raw("capabilitySet").map(readable),
+        model_providers: document.raw("modelProviders").map(readable),
+        model_prices: document.raw("modelPrices").map(readable),
+    };
+    write_refusal(session, asked, refusals, build, outputs)
+}
+
+/// The same of a launch that its document did not refuse.
+pub(crate) fn refuse_prepared(
+    prepared: &Prepared,
+    refusals: &[Refusal],
+    build: Build,
+    outputs: Outputs,
+) -> io::Result<StreamReport> {
+    let asked = Asked {
+        capability_set: Some(Arc::clone(&prepared.capability_set)),
+        model_providers: Some(Arc::clone(&prepared.model_providers)),
+        model_prices: prepared.model_prices.clone(),
+    };
+    let session = prepared.launch.session_id.clone();
+    write_refusal(session, asked, refusals, build, outputs)
+}
+
+/// What a refused launch asked for.
+struct Asked {
+    capability_set: Option<Arc<RawValue>>,
+    model_providers: Option<Arc<RawValue>>,
+    model_prices: Option<Arc<RawValue>>,
+}
+
+fn write_refusal(
+    session: SessionId,
+    asked: Asked,
+    refusals: &[Refusal],
+    build: Build,
+    outputs: Outputs,
+) -> io::Result<StreamReport> {
     let stream = Stream::start(session, outputs.stdout, outputs.tee, Box::new(|| ()))?;
     let at_ms = now_ms();
     let line = |event| Emission {
@@ -196,9 +245,9 @@ pub fn refuse(
         event,
     };
     let mut lines = vec![line(Event::SessionStarted(Box::new(SessionStarted {
-        capability_set: document.raw("capabilitySet").map(readable),
-        model_providers: document.raw("modelProviders").map(readable),
-        model_prices: document.raw("modelPrices").map(readable),
+        capability_set: asked.capability_set,
+        model_providers: asked.model_providers,
+        model_prices: asked.model_prices,
         routing_key: RoutingKey::from(cuid2::create_id()),
         configuration: None,
         gg_version: build.version,

@@ -8,6 +8,9 @@
 //! across a suspension; every stored waiter has two wakers, its condition and the run's stop.
 
 pub mod agent;
+pub mod board;
+#[cfg(test)]
+mod boards;
 #[cfg(test)]
 mod buffer;
 pub mod clock;
@@ -16,6 +19,8 @@ pub mod delegation;
 mod families;
 pub mod flow;
 pub mod hooks;
+#[cfg(test)]
+mod issues_filed;
 mod late_prices;
 pub mod launch;
 pub mod link;

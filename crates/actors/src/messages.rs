@@ -25,6 +25,7 @@ use vocab::ids::{AgentId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, TurnVerdict};
 
 use crate::agent::LoopEnd;
+pub use crate::board::messages::*;
 use crate::delegation::{Letter, ReturnValue};
 use crate::hooks::{Facts, Fired, Who};
 use crate::provider_client::{CallFailure, CallSettings};

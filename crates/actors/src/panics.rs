@@ -28,7 +28,12 @@ thread_local! {
 pub fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        std::panic::set_hook(Box::new(|info| {
+        // A test that fails says why by the hook it found.
+        #[cfg(test)]
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            #[cfg(test)]
+            before(info);
             let text = describe(info.payload());
             let place = info
                 .location()

@@ -18,7 +18,7 @@ use sandbox::arms::{self, Arm};
 use sandbox::components::{Cache, Guest};
 use sandbox::prepare::PrepareContext;
 use sandbox::program::Threads;
-use sandbox::surroundings::Surroundings;
+use sandbox::surroundings::{self, Surroundings};
 use tokio::sync::OnceCell;
 use vocab::language::ProgramLanguage;
 
@@ -75,9 +75,8 @@ impl Host {
         });
         let mut environment = Vec::new();
         if any {
-            environment = Surroundings::inherited(PathBuf::new(), None).environment;
             // The key under another name is the key all the same.
-            environment.retain(|(_, value)| mask.apply(value) == value.as_str());
+            environment = surroundings::environment(|value| mask.apply(value) != value);
         }
         Self {
             cache,
@@ -107,6 +106,11 @@ impl Host {
         self.preparing.beside()
     }
 
+    /// Ends the compilers that are at work; for the end of the run.
+    pub(crate) fn end(&self) {
+        self.preparing.end();
+    }
+
     fn slot(&self, bytes: &'static [u8]) -> Arc<Slot> {
         let mut guests = self.guests.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(guests.entry(bytes.as_ptr() as usize).or_default())
@@ -128,14 +132,14 @@ impl Host {
     async fn load(&self, arm: &'static dyn Arm) -> Result<Arc<Slot>, String> {
         let bytes = arm.guest().map_err(|missing| missing.to_string())?;
         let slot = self.slot(bytes);
-        let cache = self.cache.clone();
+        let (cache, name) = (self.cache.clone(), arm.display_name());
         slot.guest
             .get_or_init(|| async move {
                 let loading = move || Guest::load(bytes, cache.as_ref());
                 match tokio::task::spawn_blocking(loading).await {
                     Ok(Ok(guest)) => Ok(guest),
-                    Ok(Err(error)) => Err(error.to_string().into()),
-                    Err(error) => Err(format!("loading a guest died: {error}").into()),
+                    Ok(Err(error)) => Err(format!("the guest of {name}: {error}").into()),
+                    Err(error) => Err(format!("loading the guest of {name} died: {error}").into()),
                 }
             })
             .await;
@@ -165,7 +169,7 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         let shared = Arc::clone(shared);
         actix::spawn(async move {
             if let Err(why) = shared.programs.load(arm).await {
-                tracing::warn!("the guest of {} is not loaded: {why}", arm.id());
+                tracing::warn!("no program of {} can run: {why}", arm.display_name());
             }
         });
         if arm.prepare_compiles() {

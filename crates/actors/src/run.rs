@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::board::BoardPolicy;
+use ::board::git::GitError;
 use config::Launch;
 use config::limits::Limits;
 use context::prompts;
@@ -24,15 +26,17 @@ use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
 use vocab::capability::CapabilityId;
 use vocab::ids::RoutingKey;
+use vocab::listed::Listed;
 use vocab::looping::Knobs;
 use vocab::operations::EndingRole;
 use vocab::outcome::{EndStatus, exit_code};
 
 use crate::agent::AgentSpec;
+use crate::board::{self, Board, Closed, Hands, Surroundings};
 use crate::clock::{RunClock, millis};
 use crate::flow::{FlowWriter, Tap};
 use crate::late_prices::{self, Enquiry};
-use crate::launch::{Build, Prepared};
+use crate::launch::{self, Build, Prepared};
 use crate::link::Link;
 use crate::machine::Position;
 use crate::messages::{Begin, Cancel, CloseJournal, Conclude, Keep, KeepSeed, RunEnd};
@@ -132,6 +136,10 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
     let routing_key = RoutingKey::from(cuid2::create_id());
     let mut signals = Signals::listen()?;
+    let ground = match board::open(&launch, &routing_key).await {
+        Ok(ground) => ground,
+        Err(error) => return refused(&prepared, &error, build, outputs),
+    };
     // Of every run, also of one on mock models: a command may print the key it found elsewhere.
     let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
     let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
@@ -140,6 +148,9 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         agent: None,
     };
     let seed = open_record(&prepared, build, &routing_key, &voice);
+    if let Some(ground) = &ground {
+        ground.tell(&voice);
+    }
 
     let programs = Host::new(&launch, guests, &mask, &voice);
     let shared = Arc::new(Shared::new(
@@ -155,8 +166,18 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     let alarm = supervisor.held_by("telemetry");
     telemetry.tell(Watch(Arc::new(move |defect| alarm.tell(defect))));
     let abandoned = Arc::new(Ledger::default());
+    let scheduler = Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref());
+    let hands = ground.map(|ground| ground.hands);
+    let surroundings = Surroundings {
+        supervisor: supervisor.clone(),
+        scheduler: scheduler.clone(),
+        telemetry: telemetry.clone(),
+        shared: Arc::clone(&shared),
+        tap: tap.clone(),
+    };
     let cast = Cast {
-        scheduler: Scheduler::start(limits.max_parallel, supervisor.clone(), tap.as_ref()),
+        board: start_board(&launch, hands.as_ref(), surroundings),
+        scheduler,
         clients: start_clients(
             &prepared,
             &Common {
@@ -188,9 +209,11 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         &voice.telemetry,
     )
     .await;
+    shared.programs.end();
     last_hooks::run(&end, &root, &supervisor, &shared, &voice, &mut signals).await;
     let frame = Frame {
         shared: &shared,
+        hands: hands.as_ref(),
         endpoint: endpoint.as_ref(),
         abandoned: &abandoned,
         telemetry: &telemetry,
@@ -198,6 +221,41 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         limits: &limits,
     };
     epilogue(end, frame, &mut signals).await
+}
+
+/// The end of a run whose workspace no board can work on: nothing was begun.
+fn refused(
+    prepared: &Prepared,
+    why: &GitError,
+    build: Build,
+    outputs: Outputs,
+) -> io::Result<RunReport> {
+    let refusal = launch::unworkable(why);
+    let error = refusal.to_string();
+    let stream = launch::refuse_prepared(prepared, &[refusal], build, outputs)?;
+    let status = EndStatus::LaunchRefused;
+    Ok(RunReport {
+        exit_code: exit_code(status, false, false, false),
+        status,
+        error: Some(error),
+        stream,
+    })
+}
+
+/// The run's board, where its launch has one.
+fn start_board(
+    launch: &Launch,
+    hands: Option<&Hands>,
+    surroundings: Surroundings,
+) -> Option<Link<Board>> {
+    let policy = launch.board()?;
+    let policy = BoardPolicy {
+        merge_agent: policy.merge_agent.clone(),
+        max_epics: policy.max_epics,
+        max_issues: policy.max_issues,
+        max_retries: policy.max_retries,
+    };
+    Some(Board::start(policy, hands?.clone(), surroundings))
 }
 
 fn start_telemetry(
@@ -335,6 +393,8 @@ fn root_spec(launch: &Launch) -> AgentSpec {
         role: EndingRole::Standard,
         brief: launch.prompt.as_str().into(),
         cwd: launch.workspace_dir.clone(),
+        works_for: None,
+        worktree: None,
         depth: 0,
         window_limit: working_window(launch, &profile),
         position: first.machine.and_then(Position::entry),
@@ -400,6 +460,8 @@ async fn await_end(
 /// What is left of a run when its agents are done.
 struct Frame<'a> {
     shared: &'a Shared,
+    /// The repository that a board worked on.
+    hands: Option<&'a Hands>,
     endpoint: Option<&'a Endpoint>,
     abandoned: &'a Ledger,
     telemetry: &'a Link<Telemetry>,
@@ -433,6 +495,9 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
                 group.group, group.command
             ),
         );
+    }
+    if let Some(hands) = frame.hands {
+        close_repository(hands, voice, signals).await;
     }
     let enquiry = Enquiry {
         endpoint: frame.endpoint,
@@ -488,6 +553,27 @@ async fn epilogue(end: RunEnd, frame: Frame<'_>, signals: &mut Signals) -> io::R
         error: end.error,
         stream,
     })
+}
+
+/// Leaves the repository that a board worked on.
+async fn close_repository(hands: &Hands, voice: &Voice, signals: &mut Signals) {
+    let told = tokio::select! {
+        closed = hands.close() => match closed {
+            Closed::InOrder => None,
+            Closed::Undone(kept) if kept.is_empty() => {
+                Some("a merge was left open and was undone".to_owned())
+            }
+            Closed::Undone(kept) => Some(format!(
+                "a merge was left open and was undone; what was committed meanwhile is on {}",
+                Listed(&kept)
+            )),
+            Closed::Failed(why) => Some(format!("the board's git is left as it is: {why}")),
+        },
+        () = signals.insisted() => Some("the board's git was not waited for".to_owned()),
+    };
+    if let Some(told) = told {
+        voice.log(LogLevel::Warn, Some("board"), told);
+    }
 }
 
 /// The report of a run whose record was lost. The record is what a run leaves: losing it is gg's

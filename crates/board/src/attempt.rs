@@ -41,7 +41,9 @@ impl Board {
         Seat {
             agent: AgentId::new(format!("{}.{}i", issue.id, issue.attempts)),
             profile: issue.agent.clone(),
-            duty: Duty::Implement,
+            duty: Duty::Implement {
+                ordinal: issue.attempts,
+            },
         }
     }
 

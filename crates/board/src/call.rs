@@ -1,6 +1,6 @@
 //! The calls on the board, as both surfaces make them, and reading them from a model's JSON.
 
-use tools::Arguments;
+use tools::{Arguments, Faults};
 use vocab::board::IssueStatus;
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{EpicId, IssueId, Slug};
@@ -121,6 +121,74 @@ pub enum TextChange {
     Clear,
     /// It is this from now on.
     Set(String),
+}
+
+impl BoardCall {
+    /// A call that a program made of values: with the faults that [`parse`] would find, in its
+    /// words.
+    ///
+    /// # Errors
+    ///
+    /// `invalid-argument`, with every fault in one sentence.
+    pub fn judged(self) -> Result<Self, Failure> {
+        let mut faults = Faults::default();
+        match &self {
+            Self::CreateEpic(new) => {
+                faults.filled("prefix", &new.prefix);
+                faults.filled("title", &new.title);
+            }
+            Self::CreateIssue(new) => new.judge(&mut faults),
+            Self::UpdateIssue { id, changes } => {
+                faults.filled("id", id.as_str());
+                changes.judge(&mut faults);
+            }
+            Self::SetBlockedBy { id, blocked_by } => {
+                faults.filled("id", id.as_str());
+                faults.list("blockedBy", &names(blocked_by));
+            }
+            Self::RemoveEpic { id } => faults.filled("id", id.as_str()),
+            Self::RemoveIssue { id } | Self::Wait { id } | Self::Read { id } => {
+                faults.filled("id", id.as_str());
+            }
+            Self::List { status: _, epic } => {
+                faults.optional_filled("epic", epic.as_ref().map(EpicId::as_str));
+            }
+        }
+        faults.judge()?;
+        Ok(self)
+    }
+}
+
+impl NewIssue {
+    fn judge(&self, faults: &mut Faults) {
+        faults.filled("title", &self.title);
+        faults.filled("inScope", &self.in_scope);
+        faults.filled("outOfScope", &self.out_of_scope);
+        faults.filled("completionCriteria", &self.completion_criteria);
+        faults.filled("agent", &self.agent);
+        faults.optional_filled("epic", self.epic.as_ref().map(EpicId::as_str));
+        faults.list("blockedBy", &names(&self.blocked_by));
+        faults.list("reviewers", &names(&self.reviewers));
+    }
+}
+
+impl IssueChanges {
+    fn judge(&self, faults: &mut Faults) {
+        faults.optional_filled("title", self.title.as_deref());
+        faults.optional_filled("inScope", self.in_scope.as_deref());
+        faults.optional_filled("outOfScope", self.out_of_scope.as_deref());
+        let criteria = self.completion_criteria.as_deref();
+        faults.optional_filled("completionCriteria", criteria);
+        faults.optional_filled("agent", self.agent.as_ref().map(Slug::as_str));
+        faults.list(
+            "reviewers",
+            &names(self.reviewers.as_deref().unwrap_or_default()),
+        );
+    }
+}
+
+fn names<T: ToString>(items: &[T]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
 }
 
 /// A tool of another family.

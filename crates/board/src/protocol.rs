@@ -21,7 +21,10 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
     /// It works on an issue. Role `Standard`.
-    Implement,
+    Implement {
+        /// Its place among all that were dispatched for the issue, from 0.
+        ordinal: u32,
+    },
     /// It judges an issue's work. Role `Review`.
     Review {
         /// The round, from 1.

@@ -10,7 +10,7 @@ use vocab::tools::{ReadMode, ShellMode, ToolName};
 
 use crate::capability::files::ReadFileParams;
 use crate::capability::shell::ShellParams;
-use crate::capability::{AVAILABLE, Armed, Capability, NoParams, Plain};
+use crate::capability::{Armed, Capability, NoParams, Plain};
 use crate::launch::{CapabilitySet, Launch};
 use crate::limits::Limits;
 use crate::profile::Profile;
@@ -71,7 +71,11 @@ fn launch(start: &Start) -> Launch {
 }
 
 fn root(model: &ModelId) -> Profile {
-    let capabilities: Vec<_> = AVAILABLE.iter().copied().filter_map(seeded).collect();
+    let capabilities: Vec<_> = CapabilityId::ALL
+        .iter()
+        .copied()
+        .filter_map(seeded)
+        .collect();
     let offered = |id| capabilities.iter().any(|held| held.id() == id);
     let tools = ToolName::ALL
         .iter()

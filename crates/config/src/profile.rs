@@ -180,6 +180,10 @@ impl Profile {
                 self.enabled(CapabilityId::Fork) && self.enabled(CapabilityId::Subagents)
             }
             Some(CapabilityId::Exec) => !self.successors().is_empty(),
+            // Nobody to work on what it would file.
+            Some(CapabilityId::ProjectManagement) if tool == ToolName::CreateIssue => {
+                !self.implementers().is_empty()
+            }
             Some(id) => self.enabled(id),
         }
     }

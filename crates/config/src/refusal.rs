@@ -83,11 +83,6 @@ impl Report {
         self.push(Refusal::new(spot.to_string(), message).with_hint(hint));
     }
 
-    /// Refuses a sound value because nothing in this build honours it.
-    pub(crate) fn unavailable(&self, spot: &Spot, hint: impl Into<String>) {
-        self.refuse_with_hint(spot, "is not available in this build", hint);
-    }
-
     pub(crate) fn warn(&self, spot: &Spot, message: impl fmt::Display) {
         self.warnings.borrow_mut().push(format!("{spot} {message}"));
     }

@@ -30,7 +30,9 @@ pub const MAX_LINE_CHARS: u32 = 65_536;
 /// is left of it.
 pub fn judge_text(label: &str, body: &str, composed: u64) -> Result<(), Failure> {
     if label.is_empty() {
-        return Err(Failure::invalid("`label` is empty"));
+        return Err(Failure::invalid(
+            "`label` is empty; expected the name the view is to stand under",
+        ));
     }
     over("`label`", label.len(), MAX_LABEL_BYTES)?;
     over("`body`", body.len(), MAX_TEXT_BYTES)?;

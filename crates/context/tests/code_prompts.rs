@@ -289,6 +289,10 @@ fn notices_of_a_code_agent() {
             id: "GG-2",
             failed: Some("the branch could not be merged"),
         },
+        CodeNotice::IssueUnsettled {
+            id: "GG-3",
+            reason: "`GG-3` no longer exists; it was removed from the board",
+        },
     ];
     let texts: Vec<_> = notices
         .into_iter()

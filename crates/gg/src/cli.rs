@@ -251,6 +251,10 @@ pub(crate) struct ShowArgs {
     /// Of a window: every item whole, as the model read it
     #[arg(long)]
     pub(crate) text: bool,
+
+    /// Show the board: its issues, who worked on and judged each, and what was merged
+    #[arg(long, conflicts_with_all = ["agent", "turn", "text"])]
+    pub(crate) board: bool,
 }
 
 /// `gg verify`.

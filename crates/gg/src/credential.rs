@@ -12,9 +12,7 @@ use std::path::PathBuf;
 
 use provider::openrouter::Credential;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-
-/// The variable the key arrives in.
-const VARIABLE: &str = "OPENROUTER_API_KEY";
+use vocab::credential::VARIABLE;
 
 /// The first argument of a process that finds the key on its standard input. Nobody types it.
 pub(crate) const HANDED_OVER: &str = "--credential-on-stdin";

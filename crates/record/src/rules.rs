@@ -15,6 +15,7 @@ mod board;
 mod delegation;
 mod held;
 mod hooks;
+mod issue_waits;
 mod lean;
 mod line;
 mod machine;
@@ -79,7 +80,8 @@ fn judge(lines: &[line::Line], ending: Ending, found: &mut Found) {
     machine::check(lines, found);
     succession::check(lines, ending, found);
     persistence::check(lines, found);
-    board::check(lines, found);
+    board::check(lines, ending, found);
+    issue_waits::check(lines, found);
     hooks::check(lines, ending, found);
     programs::check(lines, found);
     providers::check(lines, found);
@@ -150,8 +152,8 @@ mod rule {
     /// Whoever hands itself on ends by that, and whoever comes of another has its place, what the
     /// hand-over says of each module, and the count of its turns.
     pub(super) const SUCCESSION: &str = "succession";
-    /// A block names children, and is over when all of them have ended, or when the run is
-    /// stopping.
+    /// A block names children or issues, and is over when all of them have ended, or when the run
+    /// is stopping; nobody waits for the issue they work for.
     pub(super) const WAITS: &str = "waits";
     /// A message is to a child of whoever writes it.
     pub(super) const MESSAGES: &str = "messages";
@@ -189,7 +191,9 @@ mod rule {
     /// is followed by its answer; what is blocked does not happen, and a hook that judged nothing
     /// ends its agent and the run.
     pub(super) const HOOKS: &str = "hooks";
-    /// An issue goes the way it may, starts behind its blockers, and is done by one merge.
+    /// An issue goes the way it may, starts behind its blockers, is tried no more often than it may
+    /// be, and is done by one merge that every reviewer it names has approved; of all merges one is
+    /// open at a time. Blockers make no cycle, and a finished run leaves nothing half done.
     pub(super) const BOARD: &str = "board";
     /// A compaction lies between two turns or behind a turn's work, in the turn it says.
     pub(super) const COMPACTION: &str = "compaction";

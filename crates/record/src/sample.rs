@@ -90,6 +90,7 @@ impl Session {
         let spawned = AgentSpawned {
             brief: "do the task".into(),
             cwd: "/workspace".to_owned(),
+            worktree: None,
             parent_id: None,
             profile_id: profile(),
             profile_name: "Root".to_owned(),

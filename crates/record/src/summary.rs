@@ -9,6 +9,7 @@
 mod clocks;
 mod fold;
 mod held;
+mod issues;
 mod money;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::event::{SlotUsage, UndocumentedCalls};
 
 pub use fold::{Conclusion, Fold};
 pub(crate) use held::Reached;
+pub(crate) use issues::Issues;
 pub use money::Money;
 
 /// The run summary.
@@ -136,6 +138,18 @@ pub struct Summary {
     pub skills_read: u64,
     /// Tasks that were marked as done.
     pub tasks_completed: u64,
+    /// Issues that a turn left on the board, those removed later too.
+    pub issues: u64,
+    /// Those of them that are done.
+    pub issues_done: u64,
+    /// Those of them that failed, and were not revived.
+    pub issues_failed: u64,
+    /// Times a failed issue was revived.
+    pub issues_reopened: u64,
+    /// Rounds of review.
+    pub review_rounds: u64,
+    /// Merges that conflicted, resolved or not.
+    pub merge_conflicts: u64,
     /// Provider faults by kind.
     pub provider_faults: ProviderFaults,
     /// Times the run left a provider for the next candidate.

@@ -40,7 +40,7 @@ pub enum GuestError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The component is none, or imports what gg does not have.
-    #[error("a guest does not fit this gg: {0}")]
+    #[error("it does not fit this gg: {0}")]
     Component(String),
 }
 
@@ -48,7 +48,7 @@ pub enum GuestError {
 #[derive(Debug, thiserror::Error)]
 pub enum CacheRefusal {
     /// It cannot be made or read.
-    #[error("{path} cannot be used for compiled guests")]
+    #[error("{path} cannot be used for compiled guests: {source}")]
     Io {
         /// The folder.
         path: PathBuf,
@@ -164,7 +164,7 @@ impl Guest {
             .as_deref()
             // An entry that is not there and one that cannot be read are made alike.
             .filter(|entry| is_whole(entry).unwrap_or(false))
-            .and_then(|entry| map(&runtime.engine, entry));
+            .and_then(|entry| mapped(&runtime.engine, entry));
         let (component, origin) = if let Some(component) = kept {
             (component, Origin::Kept)
         } else {
@@ -177,12 +177,10 @@ impl Guest {
                     })
                     .is_ok()
             });
-            let component = written
-                .and_then(|entry| map(&runtime.engine, entry))
-                .or_else(|| restore(&runtime.engine, &compiled))
-                .ok_or_else(|| {
-                    GuestError::Component("what the engine compiled it does not take".to_owned())
-                })?;
+            let component = match written.and_then(|entry| mapped(&runtime.engine, entry)) {
+                Some(component) => component,
+                None => restore(&runtime.engine, &compiled).map_err(unfit)?,
+            };
             (component, Origin::Compiled)
         };
         let pre = runtime.linker.instantiate_pre(&component).map_err(unfit)?;
@@ -194,7 +192,8 @@ impl Guest {
     }
 
     /// The names of all interfaces it imports, sorted.
-    pub fn imports(&self) -> Vec<String> {
+    #[cfg(test)]
+    pub(crate) fn imports(&self) -> Vec<String> {
         let component = self.pre.instance_pre().component();
         let mut names: Vec<_> = component
             .component_type()
@@ -217,28 +216,37 @@ impl Guest {
     }
 }
 
-/// Machine code as a component; `None` where the engine does not take it.
+/// Machine code as a component.
 #[expect(
     unsafe_code,
     reason = "the engine cannot check machine code; it was made just now"
 )]
-fn restore(engine: &Engine, compiled: &[u8]) -> Option<Component> {
+fn restore(engine: &Engine, compiled: &[u8]) -> wasmtime::Result<Component> {
     // SAFETY: `deserialize` asks for bytes that `precompile_component` of this engine version and
     // configuration made, unchanged: the caller has them from there.
-    unsafe { Component::deserialize(engine, compiled) }.ok()
+    unsafe { Component::deserialize(engine, compiled) }
 }
 
-/// The machine code of an entry as a component; `None` where the engine does not take it.
+/// The machine code of an entry as a component; `None` where it cannot be had, which costs a
+/// compilation and nothing else.
+fn mapped(engine: &Engine, entry: &Path) -> Option<Component> {
+    let refused = |error: &wasmtime::Error| {
+        tracing::warn!("{} cannot be used: {error:#}", entry.display());
+    };
+    map(engine, entry).inspect_err(refused).ok()
+}
+
+/// The machine code of an entry as a component.
 #[expect(
     unsafe_code,
     reason = "the engine cannot check machine code; where it comes from is checked here"
 )]
-fn map(engine: &Engine, entry: &Path) -> Option<Component> {
+fn map(engine: &Engine, entry: &Path) -> wasmtime::Result<Component> {
     // SAFETY: `deserialize_file` asks for a file that holds what `precompile_component` of this engine
     // version and configuration made, and that stays as it is. The entry's name holds both and its
     // digest was right; the folder is nobody else's to write to, and gg itself replaces entries by
     // new files, never in place. The digest stands behind all that the format refers to.
-    unsafe { Component::deserialize_file(engine, entry) }.ok()
+    unsafe { Component::deserialize_file(engine, entry) }
 }
 
 /// A digest that takes whatever can be hashed.

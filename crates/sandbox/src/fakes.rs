@@ -3,11 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use vocab::capability::CapabilityId;
 use vocab::failure::{Failure, FailureClass};
-use vocab::grant::{Grant, HeldMemories, Offer, Servicing};
-use vocab::knowledge::MemoryStrategy;
-use vocab::operations::{EndingRole, OPERATIONS, Operation};
+use vocab::grant::Offer;
+use vocab::operations::{EndingRole, Operation};
 
 use crate::contract as wit;
 use crate::services::{
@@ -254,38 +252,10 @@ canned! {
 
 /// Everything a role can be offered.
 pub(crate) fn everything(role: EndingRole) -> Offer {
-    Offer {
-        grant: Grant {
-            capabilities: CapabilityId::ALL.iter().copied().collect(),
-            operations: OPERATIONS.iter().map(|row| row.id).collect(),
-            role,
-            leaves_state: true,
-        },
-        servicing: Servicing {
-            memories: Some(HeldMemories {
-                strategy: MemoryStrategy::KeywordSearch,
-                writable: true,
-            }),
-            skills: true,
-            compacts: true,
-            subagents: true,
-            children: true,
-            implementers: true,
-            driven: false,
-            scripted: false,
-        },
-    }
+    Offer::everything(role)
 }
 
 /// What buys nothing.
 pub(crate) fn nothing(role: EndingRole) -> Offer {
-    Offer {
-        grant: Grant {
-            capabilities: std::collections::BTreeSet::new(),
-            operations: std::collections::BTreeSet::new(),
-            role,
-            leaves_state: false,
-        },
-        servicing: Servicing::default(),
-    }
+    Offer::nothing(role)
 }

@@ -10,7 +10,7 @@ use vocab::outcome::ErrorType;
 
 use crate::fakes::Fake;
 use crate::program::Program;
-use crate::trial::{ended, failure, program};
+use crate::trial::{alone, ended, failure, program};
 
 /// The programs' cap.
 const CAP: u64 = 32 << 20;
@@ -81,20 +81,6 @@ fn probe_of_the_hosts_memory() {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test waits for one process, and nothing else runs in it"
-)]
 fn the_host_takes_little_more_than_a_program_may() {
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--test-threads=1"])
-        .arg("hostile_memory::probe_of_the_hosts_memory")
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    alone("hostile_memory::probe_of_the_hosts_memory");
 }

@@ -6,8 +6,9 @@
 //! ([`services`]) that whoever runs agents implements. What it says and how it ended comes back as an
 //! [`Execution`](program::Execution); nothing of it is worded for a model here.
 //!
-//! Always true: a guest reaches gg only through functions of the contract, and none of them can trap;
-//! a guest never sees gg's standard output, nor a credential.
+//! Always true: a guest reaches gg only through functions of the contract, and none of them can trap
+//! (a call that brings more than [`program::MAX_CALL_BYTES`] ends its program before it reaches one); a
+//! guest never sees gg's standard output, nor a credential.
 
 pub mod arms;
 pub mod catalogue;
@@ -27,13 +28,15 @@ mod stderr;
 pub mod surroundings;
 
 #[cfg(test)]
+mod argument_tests;
+#[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
 mod fakes;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]
-mod guests;
+mod host_tests;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]

@@ -23,7 +23,7 @@ use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
 
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
-use crate::engine::{EngineError, TICK, runtime};
+use crate::engine::{EngineError, runtime};
 use crate::host::{Calls, Logs, Membrane, ModuleError};
 use crate::limits::Limiter;
 use crate::locations::Locations;
@@ -80,8 +80,12 @@ pub struct Execution {
     pub calls: Calls,
     /// What it printed.
     pub logs: Logs,
+    /// Failures that its runtime told beyond those of the fault.
+    pub reports_dropped: u64,
     /// Modules that failed to load.
     pub module_errors: Vec<ModuleError>,
+    /// How many more of them there were.
+    pub module_errors_dropped: u64,
     /// What it wrote on standard error.
     pub stderr: String,
     /// How long it took, calls left out.
@@ -94,13 +98,26 @@ pub struct Execution {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Too many threads hang in the operating system.
-    #[error("{0} programs left threads behind that cannot be ended; gg runs no more of them")]
+    #[error(
+        "{0} programs left threads behind that the operating system does not end, and gg runs no more \
+         programs\nhint: look for what they read, a FIFO that nobody writes or a network mount that \
+         does not answer"
+    )]
     Abandoned(usize),
     /// There is no engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The operating system gave nothing to wait with.
+    #[error(
+        "what a program's thread waits with could not be made: {0}\nhint: see how many files a process \
+         may open (`ulimit -n`)"
+    )]
+    Runtime(#[source] std::io::Error),
     /// The operating system gave no thread.
-    #[error("no thread could be had for a program")]
+    #[error(
+        "no thread could be had for a program: {0}\nhint: see how many threads a user may have \
+         (`ulimit -u`)"
+    )]
     Thread(#[source] std::io::Error),
 }
 
@@ -182,7 +199,7 @@ pub fn start(
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(StartError::Thread)?;
+        .map_err(StartError::Runtime)?;
     let (sender, receiver) = oneshot::channel();
     std::thread::Builder::new()
         .name("gg-program".to_owned())
@@ -260,15 +277,15 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     let guest_time = watch.guest_time();
     let state = store.into_data();
     let mut left = state.membrane.into_left();
-    for report in &mut left.reports {
+    for report in &mut left.reports.items {
         report.rendering = locations.original(&report.rendering);
     }
-    for error in &mut left.module_errors {
+    for error in &mut left.module_errors.items {
         error.message = locations.original(&error.message);
     }
     let fault = judge(Evidence {
         returned,
-        reports: left.reports,
+        reports: left.reports.items,
         denied_memory: state.limiter.denied(),
         guest_time,
         budget,
@@ -279,7 +296,9 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         fault,
         calls: left.calls,
         logs: left.logs,
-        module_errors: left.module_errors,
+        reports_dropped: left.reports.dropped,
+        module_errors: left.module_errors.items,
+        module_errors_dropped: left.module_errors.dropped,
         stderr: locations.original(&stderr.text()),
         guest_time,
         services: left.services,
@@ -288,7 +307,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
 
 /// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
 /// `services`.
-pub fn bound_operations(
+#[cfg(test)]
+pub(crate) fn bound_operations(
     guest: &Guest,
     offer: Offer,
     services: Box<dyn Services>,
@@ -301,7 +321,7 @@ pub fn bound_operations(
     };
     let mut store = Store::new(guest.engine(), state);
     store.limiter(|state| &mut state.limiter);
-    store.set_epoch_deadline(GRACE.as_millis() as u64 / TICK.as_millis() as u64);
+    store.set_epoch_deadline(GRACE.as_millis() as u64 / crate::engine::TICK.as_millis() as u64);
     let tokio = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

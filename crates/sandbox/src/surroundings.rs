@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use vocab::credential::VARIABLE;
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder};
 
 use crate::stderr::Captured;
@@ -25,19 +26,24 @@ pub struct Surroundings {
     pub environment: Vec<(String, String)>,
 }
 
-impl Surroundings {
-    /// A directory, and this process's environment without any variable that carries the
-    /// credential.
-    pub fn inherited(cwd: PathBuf, credential: Option<&str>) -> Self {
-        let environment = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        Self {
-            cwd,
-            environment: without(environment, credential),
+/// This process's environment as a program may see it: without the credential's own variable and
+/// those whose value `carries` it, and without what no guest can be told, since a guest's text is
+/// Unicode.
+pub fn environment(carries: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let all = std::env::vars_os().filter_map(|(name, value)| {
+        match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => Some((name, value)),
+            (name, _) => {
+                let name = name.unwrap_or_else(|name| name.to_string_lossy().into_owned());
+                tracing::warn!("no program sees the variable `{name}`: it is no UTF-8");
+                None
+            }
         }
-    }
+    });
+    without_credential(all, carries)
+}
 
+impl Surroundings {
     pub(crate) fn context(&self, budget: Duration, stderr: Captured) -> WasiCtx {
         let mut builder = WasiCtxBuilder::new();
         let inherited = self
@@ -72,14 +78,14 @@ pub(crate) fn stated(budget: Duration) -> Duration {
     budget.saturating_sub(MARGIN).max(budget / 2)
 }
 
-/// An environment without the variables that carry a credential, by name or by value.
-fn without(environment: Vec<(String, String)>, credential: Option<&str>) -> Vec<(String, String)> {
+/// An environment without the variables that carry the credential, by name or by value.
+fn without_credential(
+    environment: impl IntoIterator<Item = (String, String)>,
+    carries: impl Fn(&str) -> bool,
+) -> Vec<(String, String)> {
     environment
         .into_iter()
-        .filter(|(name, value)| {
-            name != "OPENROUTER_API_KEY"
-                && credential.is_none_or(|secret| secret.is_empty() || !value.contains(secret))
-        })
+        .filter(|(name, value)| name != VARIABLE && !carries(value))
         .collect()
 }
 
@@ -89,15 +95,11 @@ mod tests {
 
     #[test]
     fn a_variable_that_carries_the_credential_is_left_out_under_any_name() {
-        let all = [
-            ("PATH", "/bin"),
-            ("OPENROUTER_API_KEY", "other"),
-            ("BACKUP", "x=sk-1"),
-        ];
+        let all = [("PATH", "/bin"), (VARIABLE, "other"), ("BACKUP", "x=sk-1")];
         let all = all.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let left = without(all.to_vec(), Some("sk-1"));
+        let left = without_credential(all.clone(), |value| value.contains("sk-1"));
         assert_eq!(left, [("PATH".to_owned(), "/bin".to_owned())]);
-        assert_eq!(without(all.to_vec(), Some("")).len(), 2);
+        assert_eq!(without_credential(all, |_| false).len(), 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use vocab::grant::{HeldMemories, Offer};
 use vocab::knowledge::MemoryStrategy;
 use vocab::language::ProgramLanguage;
@@ -19,6 +20,9 @@ use crate::outcome::Fault;
 use crate::prepare::PrepareContext;
 use crate::program::{Execution, Program, Stop, Threads, start};
 use crate::surroundings::Surroundings;
+
+/// How long a test waits for what takes a second or two on a machine with nothing else to do.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The guest of a language, compiled once a process, and once a machine for as long as its target
 /// directory lives.
@@ -99,4 +103,29 @@ pub(crate) fn failure(execution: &Execution) -> (ErrorType, String) {
         other => format!("{other:?}"),
     };
     (fault.error_type().unwrap(), text)
+}
+
+/// Runs one ignored test in a process of its own, where nothing else runs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what the test leaves behind, or measures, is its process's"
+)]
+pub(crate) fn alone(test: &str) {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--test-threads=1", test])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}{errors}");
+    assert!(told.contains("1 passed"), "{told}");
+}
+
+/// Waits until something is so that no event tells of, and fails where it never comes to be.
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "it never came to be: {what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
 }

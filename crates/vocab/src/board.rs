@@ -1,6 +1,20 @@
 //! Words of the board: where an issue stands, what a review and a merge came to (03 §7; 06 §2.4).
 
+use crate::tools::ToolName;
 use crate::words::words;
+
+/// Whether a call on the board changes it.
+pub const fn writes(tool: ToolName) -> bool {
+    matches!(
+        tool,
+        ToolName::CreateEpic
+            | ToolName::CreateIssue
+            | ToolName::UpdateIssue
+            | ToolName::SetIssueBlockedBy
+            | ToolName::RemoveEpic
+            | ToolName::RemoveIssue
+    )
+}
 
 words! {
     /// Where an issue stands.

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// The variable the credential arrives in. Nothing that gg starts sees it.
+pub const VARIABLE: &str = "OPENROUTER_API_KEY";
+
 /// What stands where the credential stood.
 pub const MARK: &str = "[credential]";
 

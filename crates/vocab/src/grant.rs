@@ -148,6 +148,45 @@ pub struct Offer {
 }
 
 impl Offer {
+    /// Everything one role can be offered at once: of a notebook, that with a search; not what only
+    /// an agent in a machine or a script can call.
+    pub fn everything(role: EndingRole) -> Self {
+        Self {
+            grant: Grant {
+                capabilities: CapabilityId::ALL.iter().copied().collect(),
+                operations: OPERATIONS.iter().map(|row| row.id).collect(),
+                role,
+                leaves_state: true,
+            },
+            servicing: Servicing {
+                memories: Some(HeldMemories {
+                    strategy: MemoryStrategy::KeywordSearch,
+                    writable: true,
+                }),
+                skills: true,
+                compacts: true,
+                subagents: true,
+                children: true,
+                implementers: true,
+                driven: false,
+                scripted: false,
+            },
+        }
+    }
+
+    /// What an agent of a role is offered to which nothing was granted and nothing can be served.
+    pub fn nothing(role: EndingRole) -> Self {
+        Self {
+            grant: Grant {
+                capabilities: BTreeSet::new(),
+                operations: BTreeSet::new(),
+                role,
+                leaves_state: false,
+            },
+            servicing: Servicing::default(),
+        }
+    }
+
     /// Whether a program may call an operation.
     pub fn offers(&self, operation: &Operation) -> bool {
         self.grant.permits(operation) && self.servicing.serves(operation)
@@ -179,31 +218,6 @@ mod tests {
 
     use super::*;
 
-    /// Everything there is, but for the role, of which there is one.
-    fn everything(role: EndingRole) -> Offer {
-        Offer {
-            grant: Grant {
-                capabilities: CapabilityId::ALL.iter().copied().collect(),
-                operations: OPERATIONS.iter().map(|row| row.id).collect(),
-                role,
-                leaves_state: true,
-            },
-            servicing: Servicing {
-                memories: Some(HeldMemories {
-                    strategy: MemoryStrategy::KeywordSearch,
-                    writable: true,
-                }),
-                skills: true,
-                compacts: true,
-                subagents: true,
-                children: true,
-                implementers: true,
-                driven: false,
-                scripted: false,
-            },
-        }
-    }
-
     fn nothing(role: EndingRole) -> Grant {
         Grant {
             capabilities: BTreeSet::new(),
@@ -216,7 +230,7 @@ mod tests {
     #[test]
     fn every_row_is_bought_by_its_own_binding_alone() {
         for row in OPERATIONS {
-            let whole = everything(EndingRole::Standard).grant;
+            let whole = Offer::everything(EndingRole::Standard).grant;
             let mut lacking = whole.clone();
             let mut enough = nothing(EndingRole::Review);
             match row.binding {
@@ -269,7 +283,7 @@ mod tests {
     #[test]
     fn a_condition_withholds_just_the_calls_it_stands_for() {
         let withheld = |change: fn(&mut Servicing)| -> Vec<_> {
-            let mut offer = everything(EndingRole::Standard);
+            let mut offer = Offer::everything(EndingRole::Standard);
             let before: Vec<_> = offer.operations().map(|row| row.id).collect();
             change(&mut offer.servicing);
             let left: BTreeSet<_> = offer.operations().map(|row| row.id).collect();
@@ -311,8 +325,8 @@ mod tests {
         /// A larger grant never takes a call away.
         #[test]
         fn a_grant_that_holds_another_permits_all_the_other_does(
-            capabilities in prop::collection::btree_set(0..CapabilityId::ALL.len(), 0..22),
-            rows in prop::collection::btree_set(0..OPERATIONS.len(), 0..53),
+            capabilities in prop::collection::btree_set(0..CapabilityId::ALL.len(), 0..CapabilityId::ALL.len()),
+            rows in prop::collection::btree_set(0..OPERATIONS.len(), 0..OPERATIONS.len()),
             extra in 0..OPERATIONS.len(),
         ) {
             let small = Grant {
@@ -323,7 +337,7 @@ mod tests {
             let mut large = small.clone();
             large.operations.insert(OPERATIONS[extra].id);
             large.leaves_state = true;
-            large.capabilities.extend(CapabilityId::ALL.iter().take(extra % 22));
+            large.capabilities.extend(CapabilityId::ALL.iter().take(extra % CapabilityId::ALL.len()));
             for row in OPERATIONS {
                 prop_assert!(!small.permits(row) || large.permits(row), "{}", row.id);
             }

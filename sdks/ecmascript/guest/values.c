@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,14 +54,36 @@ static int charge(struct loan *loan, uint64_t bytes) {
   return -1;
 }
 
-static int wrong(struct loan *loan, const char *name, const char *expected) {
-  JS_ThrowTypeError(loan->ctx, "%s: expected %s", name, expected);
+static const char *kind_of(JSValueConst value) {
+  if (JS_IsUndefined(value)) return "undefined";
+  if (JS_IsNull(value)) return "null";
+  if (JS_IsBool(value)) return "a boolean";
+  if (JS_IsNumber(value)) return "a number";
+  if (JS_IsString(value)) return "a string";
+  if (JS_IsArray(value)) return "an array";
+  return "no such value";
+}
+
+static int wrong(struct loan *loan, JSValueConst value, const char *name, const char *expected) {
+  loan->is_wrong = 1;
+  snprintf(loan->told, sizeof loan->told, "`%s` is %s; expected %s", name, kind_of(value), expected);
+  return -1;
+}
+
+// A value that is none of those it may be, which are told.
+static int no_choice(struct loan *loan, const struct type *type, const char *name) {
+  size_t size = sizeof loan->told;
+  int length = snprintf(loan->told, size, "`%s` is none of the values it may be:", name);
+  for (uint32_t at = 0; at < type->count && length > 0 && (size_t)length < size; at++)
+    length += snprintf(loan->told + length, size - (size_t)length, "%s %s", at ? "," : "",
+                       type->fields[at].name);
+  loan->is_wrong = 1;
   return -1;
 }
 
 // A string is charged before it is copied: by its length, which its bytes are never fewer than.
 static int lower_string(struct loan *loan, JSValueConst value, uint8_t *memory, const char *name) {
-  if (!JS_IsString(value)) return wrong(loan, name, "a string");
+  if (!JS_IsString(value)) return wrong(loan, value, name, "a string");
   int64_t units;
   if (JS_GetLength(loan->ctx, value, &units)) return -1;
   if (charge(loan, (uint64_t)units)) return -1;
@@ -92,7 +115,7 @@ static int lower_string(struct loan *loan, JSValueConst value, uint8_t *memory, 
 
 static int lower_list(struct loan *loan, const struct type *type, JSValueConst value,
                       uint8_t *memory, const char *name) {
-  if (!JS_IsArray(value)) return wrong(loan, name, "an array");
+  if (!JS_IsArray(value)) return wrong(loan, value, name, "an array");
   int64_t length;
   if (JS_GetLength(loan->ctx, value, &length)) return -1;
   if (charge(loan, (uint64_t)length * type->of->size)) return -1;
@@ -112,22 +135,23 @@ static int lower_list(struct loan *loan, const struct type *type, JSValueConst v
 
 static int lower_number(struct loan *loan, const struct type *type, JSValueConst value,
                         uint8_t *memory, const char *name) {
-  if (!JS_IsNumber(value)) return wrong(loan, name, "a number");
+  if (!JS_IsNumber(value)) return wrong(loan, value, name, "a number");
   double number;
   if (JS_ToFloat64(loan->ctx, &number, value)) return -1;
   if (type->kind == KIND_F64) {
     STORE(memory, double, number);
     return 0;
   }
-  if (number != floor(number)) return wrong(loan, name, "a whole number");
+  if (number != floor(number)) return wrong(loan, value, name, "a whole one");
   if (type->kind == KIND_S32) {
     if (number < -2147483648.0 || number > 2147483647.0)
-      return wrong(loan, name, "a number of 32 bits");
+      return wrong(loan, value, name, "one of 32 bits");
     STORE(memory, int32_t, number);
     return 0;
   }
   double most = type->kind == KIND_U32 ? 4294967295.0 : 9007199254740991.0;
-  if (number < 0 || number > most) return wrong(loan, name, "a number that is not negative or huge");
+  if (number < 0 || number > most) 
+    return wrong(loan, value, name, "one that is not negative or huge");
   if (type->kind == KIND_U32)
     STORE(memory, uint32_t, number);
   else
@@ -150,7 +174,7 @@ int lower(struct loan *loan, const struct type *type, JSValueConst value, uint8_
           const char *name) {
   switch (type->kind) {
   case KIND_BOOL:
-    if (!JS_IsBool(value)) return wrong(loan, name, "true or false");
+    if (!JS_IsBool(value)) return wrong(loan, value, name, "true or false");
     STORE(memory, uint8_t, JS_ToBool(loan->ctx, value));
     return 0;
   case KIND_U32:
@@ -167,7 +191,7 @@ int lower(struct loan *loan, const struct type *type, JSValueConst value, uint8_
     STORE(memory, uint8_t, 1);
     return lower(loan, type->of, value, memory + type->payload, name);
   case KIND_RECORD:
-    if (!JS_IsObject(value)) return wrong(loan, name, "an object");
+    if (!JS_IsObject(value)) return wrong(loan, value, name, "an object");
     for (uint32_t at = 0; at < type->count; at++) {
       const struct field *field = &type->fields[at];
       JSValue part = JS_GetPropertyStr(loan->ctx, value, field->name);
@@ -183,7 +207,7 @@ int lower(struct loan *loan, const struct type *type, JSValueConst value, uint8_
                                      : JS_DupValue(loan->ctx, value);
     int at = JS_IsString(tag) ? named(loan->ctx, type, tag) : -1;
     JS_FreeValue(loan->ctx, tag);
-    if (at < 0) return wrong(loan, name, "one of the values it has");
+    if (at < 0) return no_choice(loan, type, name);
     STORE(memory, uint8_t, at);
     const struct type *of = type->fields[at].type;
     if (!of) return 0;

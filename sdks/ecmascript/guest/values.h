@@ -13,11 +13,12 @@ struct loan {
   void **blocks;
   uint32_t count, room;
   uint64_t bytes;
-  int too_much;
+  int too_much, is_wrong;
+  char told[256]; // what is wrong, where `is_wrong`
 };
 
-// Writes a value to memory; -1 with a pending exception where it is of another type, or with
-// `too_much` set where the call would carry too much. `name` says where the value stands.
+// Writes a value to memory; -1 with a pending exception, with `is_wrong` set where it is of another
+// type, or with `too_much` set where the call would carry too much. `name` says where the value stands.
 int lower(struct loan *loan, const struct type *type, JSValueConst value, uint8_t *memory,
           const char *name);
 

@@ -5,28 +5,15 @@
 // the one thing composed here: TypeDoc does not report it.
 //
 // node reflect.mjs SDK OUT LANGUAGE...
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Application, Comment, LogLevel, ReflectionKind as Kind, TSConfigReader } from "typedoc";
 
 const [sdk, out, ...languages] = process.argv.slice(2);
 
-/** The modules, in the order a model meets them. */
-const MODULES = [
-  "files",
-  "shell",
-  "board",
-  "tasks",
-  "memories",
-  "docs",
-  "views",
-  "context",
-  "delegation",
-  "skills",
-  "programs",
-  "session",
-  "core",
-];
+/** The modules, in the order a model meets them: what `gg.ts` brings in under a name. */
+const MODULES = [...readFileSync(join(sdk, "gg.ts"), "utf8").matchAll(/^export \* as (\w+) from/gm)]
+  .map(([, module]) => module);
 
 /** What becomes a type. */
 const TYPES = new Set([Kind.Class, Kind.Interface, Kind.TypeAlias, Kind.Enum, Kind.Variable]);

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { edit, fields, invoke, list, optional, publish, text } from "sdk:wire";
+import { choice, edit, fields, invoke, list, optional, optionalText, publish, text } from "sdk:wire";
 
 /**
  * Where an issue stands.
@@ -196,7 +196,7 @@ export function createEpic(
     operation,
     text(operation, "prefix", prefix),
     text(operation, "title", title),
-    description,
+    optionalText(operation, "description", description),
   );
 }
 
@@ -313,7 +313,12 @@ export function listIssues(options?: {
   epic?: string;
 }): IssueRow[] {
   const { status, epic } = optional("board.list_issues", options, "status", "epic");
-  return invoke("board.list_issues", status, epic);
+  const operation = "board.list_issues";
+  return invoke(
+    operation,
+    choice(operation, "status", IssueStatus, status),
+    optionalText(operation, "epic", epic),
+  );
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invalid, invoke, list, optional, publish, text } from "sdk:wire";
+import { invalid, invoke, list, optional, optionalText, publish, text } from "sdk:wire";
 
 /**
  * Who wrote a message.
@@ -63,9 +63,11 @@ export interface ArchiveMatch {
  *
  * @param path The file; left out, all files.
  * @returns How much that was.
+ * @throws {ApiError} `invalid-argument`
  */
 export function evictFileView(path?: string): Reclaimed {
-  return invoke("context.evict_file_view", path);
+  const operation = "context.evict_file_view";
+  return invoke(operation, optionalText(operation, "path", path));
 }
 
 /**

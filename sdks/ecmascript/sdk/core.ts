@@ -87,7 +87,7 @@ export interface TextRead {
   lastLine: number;
   /** How many lines the file has. */
   totalLines: number;
-  /** Whether lines are missing at the end. */
+  /** Whether a bound of gg's left lines out at the end; a `limit` of the call is none. */
   truncated: boolean;
 }
 

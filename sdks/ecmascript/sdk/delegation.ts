@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, list, optional, publish, text } from "sdk:wire";
+import { invoke, optional, optionalList, optionalText, publish, text } from "sdk:wire";
 
 /**
  * How an agent ended.
@@ -82,12 +82,12 @@ export function spawnSubagent(agent: string, prompt: string): SubagentHandle {
  *
  * @param ids Whom; left out, all that no wait has brought yet.
  * @returns What became of each.
- * @throws {ApiError} `not-found`, `refused`
+ * @throws {ApiError} `not-found`, `invalid-argument`, `refused`
  */
 export function waitForSubagents(ids?: string[]): SubagentOutcome[] {
   const operation = "delegation.wait_for_subagents";
   type Told = Omit<SubagentOutcome, "ending"> & { ending?: { tag: string; value?: unknown } };
-  const told = invoke<Told[]>(operation, ids === undefined ? ids : list(operation, "ids", ids));
+  const told = invoke<Told[]>(operation, optionalList(operation, "ids", ids));
   return told.map(({ ending, ...rest }) =>
     ending === undefined
       ? rest
@@ -100,7 +100,7 @@ export function waitForSubagents(ids?: string[]): SubagentOutcome[] {
  *
  * @param id Whom.
  * @param message What.
- * @throws {ApiError} `not-found`, `invalid-argument`
+ * @throws {ApiError} `not-found`, `invalid-argument`, `refused`
  */
 export function sendMessage(id: string, message: string): void {
   const operation = "delegation.send_message";
@@ -123,7 +123,7 @@ export function exec(
 ): void {
   const operation = "delegation.exec";
   const { prompt } = optional(operation, options, "prompt");
-  invoke(operation, text(operation, "agent", agent), prompt);
+  invoke(operation, text(operation, "agent", agent), optionalText(operation, "prompt", prompt));
 }
 
 /**
@@ -131,7 +131,7 @@ export function exec(
  *
  * @param prompt What the copy is to do.
  * @returns What it is waited for by.
- * @throws {ApiError} `limit-exceeded`, `invalid-argument`
+ * @throws {ApiError} `limit-exceeded`, `invalid-argument`, `refused`
  */
 export function fork(prompt: string): SubagentHandle {
   return invoke("delegation.fork", text("delegation.fork", "prompt", prompt));
@@ -153,7 +153,7 @@ export function transitionState(
 ): void {
   const operation = "delegation.transition_state";
   const { note } = optional(operation, options, "note");
-  invoke(operation, text(operation, "state", state), note);
+  invoke(operation, text(operation, "state", state), optionalText(operation, "note", note));
 }
 
 publish("delegation", {

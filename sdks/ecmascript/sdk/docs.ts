@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, optional, publish, text, whole } from "sdk:wire";
+import { choice, invoke, optional, optionalList, optionalText, publish, text, whole } from "sdk:wire";
 
 /**
  * What an entry of the documentation is.
@@ -82,10 +82,10 @@ export function search(options?: {
   );
   return invoke(
     operation,
-    query,
-    modules,
-    type,
-    kind,
+    optionalText(operation, "query", query),
+    optionalList(operation, "modules", modules),
+    optionalText(operation, "type", type),
+    choice(operation, "kind", DocKind, kind),
     whole(operation, "offset", offset),
     whole(operation, "limit", limit),
   );

@@ -6,7 +6,7 @@
  * @packageDocumentation
  */
 import type { FileRead } from "gg:core";
-import { invoke, optional, publish, read, text, whole } from "sdk:wire";
+import { invoke, optional, optionalText, publish, read, text, whole } from "sdk:wire";
 
 /**
  * What an entry of a directory is.
@@ -57,7 +57,7 @@ const window = (
  * Reads a file.
  *
  * @param path The file.
- * @param options Which lines; left out, all of them.
+ * @param options Which lines; left out, from the first on as many as one read gives.
  * @returns Text with `contents`, or what is known of a picture.
  * @throws {ApiError} `not-found`, `invalid-argument`, `io-error`
  */
@@ -78,7 +78,7 @@ export function readFile(
  * Reads a file that holds text.
  *
  * @param path The file.
- * @param options Which lines; left out, all of them.
+ * @param options Which lines; left out, from the first on as many as one read gives.
  * @returns The lines.
  * @throws {ApiError} `not-found`, `invalid-argument` (also for a picture), `io-error`
  */
@@ -101,7 +101,7 @@ export function readTextFile(
  * @param path The file.
  * @param contents All it is to hold.
  * @returns The bytes written.
- * @throws {ApiError} `invalid-argument`, `io-error`
+ * @throws {ApiError} `invalid-argument`, `io-error`, `refused` where a check stopped it
  */
 export function writeFile(path: string, contents: string): number {
   const operation = "files.write_file";
@@ -114,7 +114,8 @@ export function writeFile(path: string, contents: string): number {
  * @param path The file.
  * @param oldString What stands there, once.
  * @param newString What is to stand there.
- * @throws {ApiError} `not-found`, `conflict` where it stands several times, `invalid-argument`
+ * @throws {ApiError} `not-found`, `conflict` where it stands several times, `invalid-argument`,
+ *   `io-error`, `refused` where a check stopped it
  */
 export function editFile(path: string, oldString: string, newString: string): void {
   const operation = "files.edit_file";
@@ -131,10 +132,10 @@ export function editFile(path: string, oldString: string, newString: string): vo
  *
  * @param path The directory; left out, the working directory.
  * @returns Its entries.
- * @throws {ApiError} `not-found`, `invalid-argument`
+ * @throws {ApiError} `not-found`, `invalid-argument`, `io-error`
  */
 export function listDir(path?: string): DirEntry[] {
-  return invoke("files.list_dir", path);
+  return invoke("files.list_dir", optionalText("files.list_dir", "path", path));
 }
 
 /**
@@ -156,7 +157,12 @@ export function search(
 ): SearchMatch[] {
   const operation = "files.search";
   const { path, limit } = optional(operation, options, "path", "limit");
-  return invoke(operation, text(operation, "query", query), path, whole(operation, "limit", limit));
+  return invoke(
+    operation,
+    text(operation, "query", query),
+    optionalText(operation, "path", path),
+    whole(operation, "limit", limit),
+  );
 }
 
 publish("files", { readFile, readTextFile, writeFile, editFile, listDir, search });

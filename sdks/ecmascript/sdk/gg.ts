@@ -1,3 +1,4 @@
+// What a program can call: every module of gg's, in the order a model meets them.
 export * as files from "gg:files";
 export * as shell from "gg:shell";
 export * as board from "gg:board";

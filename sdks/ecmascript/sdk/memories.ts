@@ -5,7 +5,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, list, optional, publish, text } from "sdk:wire";
+import { invoke, list, optional, optionalText, publish, text } from "sdk:wire";
 
 /**
  * How full the notebook is.
@@ -52,7 +52,10 @@ const halves = (
   options: Halves | undefined,
 ): [string | undefined, string | undefined] => {
   const { code, onUse } = optional(operation, options, "code", "onUse");
-  return [code, onUse];
+  return [
+    optionalText(operation, "code", code),
+    optionalText(operation, "onUse", onUse),
+  ];
 };
 
 /**
@@ -149,10 +152,10 @@ export function createMemory(
   return invoke(
     operation,
     text(operation, "name", name),
-    description,
+    optionalText(operation, "description", description),
     text(operation, "body", body),
-    code,
-    onUse,
+    optionalText(operation, "code", code),
+    optionalText(operation, "onUse", onUse),
   );
 }
 
@@ -180,7 +183,7 @@ export function editMemory(name: string, oldString: string, newString: string): 
  *
  * @param name The memory.
  * @returns How full the notebook is.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function deleteMemory(name: string): MemoryUsage {
   return invoke("memories.delete_memory", text("memories.delete_memory", "name", name));
@@ -191,7 +194,7 @@ export function deleteMemory(name: string): MemoryUsage {
  *
  * @param name The memory.
  * @returns Its body.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function readMemory(name: string): string {
   return invoke("memories.read_memory", text("memories.read_memory", "name", name));

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, publish, text } from "sdk:wire";
+import { invoke, optionalText, publish, text } from "sdk:wire";
 
 /**
  * A program that ran.
@@ -40,10 +40,10 @@ export function history(): ProgramEntry[] {
  *
  * @param id Which; left out, the last.
  * @returns Its source, as it ran.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function get(id?: string): string {
-  return invoke("programs.get", id);
+  return invoke("programs.get", optionalText("programs.get", "id", id));
 }
 
 /**

@@ -23,7 +23,8 @@ export interface ShellOutput {
  * @param command The command.
  * @param options For how long.
  * @returns Its exit code and what it printed.
- * @throws {ApiError} `limit-exceeded` where it took too long, `invalid-argument`, `io-error`
+ * @throws {ApiError} `limit-exceeded` where it took too long, `invalid-argument`, `io-error`,
+ *   `refused` where a check stopped it
  */
 export function shell(
   command: string,

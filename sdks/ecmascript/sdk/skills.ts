@@ -10,7 +10,7 @@ import { invoke, publish, text } from "sdk:wire";
  *
  * @param name The skill.
  * @returns Its text.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function readSkill(name: string): string {
   return invoke("skills.read_skill", text("skills.read_skill", "name", name));

@@ -63,10 +63,40 @@ export function text(operation: string, name: string, value: unknown): string {
   return value;
 }
 
+/** Checks a text that may be left out. */
+export function optionalText(operation: string, name: string, value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : text(operation, name, value);
+}
+
 /** Checks that a list is one. */
 export function list<T>(operation: string, name: string, value: T[]): T[] {
   if (!Array.isArray(value)) {
     throw invalid(operation, `\`${name}\` is no array; expected one`);
+  }
+  return value;
+}
+
+/** Checks a list that may be left out. */
+export function optionalList<T>(
+  operation: string,
+  name: string,
+  value: T[] | null | undefined,
+): T[] | undefined {
+  return value === undefined || value === null ? undefined : list(operation, name, value);
+}
+
+/** Checks a choice that may be left out: one of the values of an enum. */
+export function choice<T extends string>(
+  operation: string,
+  name: string,
+  kind: Record<string, T>,
+  value: T | null | undefined,
+): T | undefined {
+  if (value === undefined || value === null) return undefined;
+  const known = Object.values(kind);
+  if (!known.includes(value)) {
+    const found = typeof value === "string" ? `"${value}"` : typeof value;
+    throw invalid(operation, `\`${name}\` is ${found}; expected ${known.join(", ")}`);
   }
   return value;
 }

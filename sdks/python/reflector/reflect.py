@@ -15,23 +15,6 @@ from pathlib import Path
 
 import griffe
 
-MODULES = [
-    "files",
-    "shell",
-    "board",
-    "tasks",
-    "memories",
-    "docs",
-    "views",
-    "context",
-    "delegation",
-    "skills",
-    "programs",
-    "session",
-    "core",
-]
-"""The modules, in the order a model meets them."""
-
 IMPORT = "import gg"
 
 faults: list[str] = []
@@ -46,6 +29,15 @@ class Heard(logging.Handler):
             faults.append(record.getMessage())
 
 
+def modules(sdk: Path) -> list[str]:
+    """The modules, in the order a model meets them: what the SDK calls `MODULES`."""
+    for statement in ast.parse((sdk / "gg" / "__init__.py").read_text()).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="MODULES")], value=value):
+                return ast.literal_eval(value)
+    raise SystemExit("the SDK has no list `MODULES` of its modules")
+
+
 def main(sdk: str, library: str, out: str) -> None:
     logging.getLogger().addHandler(Heard())
     package = griffe.load("gg", search_paths=[sdk], allow_inspection=False, docstring_parser="google")
@@ -58,7 +50,7 @@ def main(sdk: str, library: str, out: str) -> None:
         "functions": [],
         "types": [],
     }
-    for name in MODULES:
+    for name in modules(Path(sdk)):
         module = package.members.get(name)
         if module is None:
             faults.append(f"the SDK has no module `{name}`")

@@ -222,21 +222,6 @@ fn checking_a_document_says_what_running_it_would() {
 }
 
 #[test]
-fn a_capability_of_a_later_build_refuses_by_name() {
-    let launch = good().root(
-        "/capabilities/6",
-        json!({ "id": "project-management", "enabled": true, "params": {} }),
-    );
-    let run = refused(launch.json().to_string());
-    assert!(run.stderr.contains("project-management"), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("not available in this build"),
-        "{}",
-        run.stderr
-    );
-}
-
-#[test]
 fn a_key_written_twice_refuses() {
     let text = good().json().to_string();
     let twice = text.replacen(

@@ -6,8 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod ablation;
+mod arms;
 mod autoload;
 mod bad_input;
+mod board;
+mod board_field;
+mod board_killed;
+mod board_random;
 mod code_knowledge;
 mod coders;
 mod common;
@@ -36,6 +41,7 @@ mod hooks;
 mod hooks_and_stops;
 mod hooks_failing;
 mod human_log;
+mod issue_calls;
 mod kill9;
 mod long_session;
 mod long_windows;

@@ -1,20 +1,28 @@
 //! Agents that answer with programs: what a program shows, writes and declares, how it fails, and who
 //! ends it (04 §6, §7, §11, §13).
 
+mod calls;
+mod compilers;
 mod failing;
 mod hooked;
+mod hostile;
+mod job;
 mod many;
+mod pages;
 mod showing;
 mod stopping;
+mod waiting;
+mod withheld;
 
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Reply, Responder, script};
 use tests::launch::Launch;
 
-use crate::coders::{cast, coder};
+use crate::arms::{Arm, coder_of};
+use crate::coders::cast;
 
 /// Every capability that acts on a workspace.
-fn workshop() -> Vec<Value> {
+pub(crate) fn workshop() -> Vec<Value> {
     let root = Launch::live();
     let declared = &root.json()["capabilitySet"]["agents"][0]["capabilities"];
     let mut all = declared.as_array().unwrap().clone();
@@ -23,7 +31,7 @@ fn workshop() -> Vec<Value> {
     all
 }
 
-const ON_FILES: [&str; 10] = [
+pub(crate) const ON_FILES: [&str; 10] = [
     "files.read_file",
     "files.read_text_file",
     "files.write_file",
@@ -37,21 +45,8 @@ const ON_FILES: [&str; 10] = [
 ];
 
 /// A launch of one code agent that acts on the workspace.
-fn launch() -> Launch {
-    cast([coder("root", &workshop(), &ON_FILES, &[])])
-}
-
-/// An answer that submits these bytes as they are.
-fn exactly(source: &str) -> Answer {
-    Answer::call("submit_program", json!({ "program": source }))
-}
-
-/// Imports of the modules on files and views.
-const IMPORTS: &str = "import { files, session, shell, views, delegation } from \"gg\";\n";
-
-/// An answer that submits a program behind [`IMPORTS`].
-fn does(body: &str) -> Answer {
-    exactly(&format!("{IMPORTS}{body}"))
+fn launch(arm: Arm) -> Launch {
+    cast([coder_of(arm, "root", &workshop(), &ON_FILES, &[])])
 }
 
 /// Answers in order, the last of which should end the session.

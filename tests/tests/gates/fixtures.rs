@@ -1,20 +1,17 @@
 //! The agents that prompts are rendered for: every arm, with everything on, with everything off, as
 //! a reviewer, and in a machine.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
+use actors::agent::code_surface::code_surface;
 use context::prompts::{
     AutoloadSection, CodeSurface, CompactionSection, ExecSection, ExitLine, ForkSection,
-    MachineSection, ManagedSection, MemoriesSection, ModuleImport, ProgramBounds, ProgramLanguage,
-    ProgramLibrary, ReadFile, RosterLine, Shell, SkillLine, SkillsSection, SubagentsSection,
-    SystemContext, TasksSection,
+    MachineSection, ManagedSection, MemoriesSection, ProgramLibrary, ReadFile, RosterLine, Shell,
+    SkillLine, SkillsSection, SubagentsSection, SystemContext, TasksSection,
 };
 use sandbox::arms::{self, Arm};
-use vocab::capability::CapabilityId;
-use vocab::grant::{Grant, HeldMemories, Offer, Servicing};
-use vocab::knowledge::MemoryStrategy;
-use vocab::operations::{Binding, EndingRole, OPERATIONS, Operation};
+use vocab::grant::Offer;
+use vocab::operations::{EndingRole, Operation};
 
 /// The figures of a run, none of them one that a template would hold by chance.
 pub(crate) const FIGURES: [&str; 9] = [
@@ -33,72 +30,18 @@ pub(crate) const SKILL: (&str, &str) = ("csv-tools", "Reading and writing CSV fi
 /// A state of the machine and the way out of it.
 pub(crate) const STATES: [&str; 3] = ["drafting", "reworking", "When the draft is through."];
 
-pub(crate) fn language(arm: &dyn Arm) -> ProgramLanguage {
-    ProgramLanguage {
-        id: arm.id(),
-        name: arm.display_name(),
-        checker: arm.checker(),
-    }
-}
-
 /// What an agent with every capability, or with none, may call.
 pub(crate) fn offer(role: EndingRole, everything: bool) -> Offer {
-    let all = |on: bool| if on { OPERATIONS } else { &[] };
-    Offer {
-        grant: Grant {
-            capabilities: CapabilityId::ALL
-                .iter()
-                .copied()
-                .filter(|_| everything)
-                .collect(),
-            operations: all(everything)
-                .iter()
-                .map(|row| row.id)
-                .collect::<BTreeSet<_>>(),
-            role,
-            leaves_state: everything,
-        },
-        servicing: if everything {
-            Servicing {
-                memories: Some(HeldMemories {
-                    strategy: MemoryStrategy::KeywordSearch,
-                    writable: true,
-                }),
-                skills: true,
-                compacts: true,
-                subagents: true,
-                children: true,
-                implementers: true,
-                driven: false,
-                scripted: false,
-            }
-        } else {
-            Servicing::default()
-        },
+    if everything {
+        Offer::everything(role)
+    } else {
+        Offer::nothing(role)
     }
 }
 
-/// What such an agent has of an arm.
+/// What such an agent has of an arm, as agents are told it.
 pub(crate) fn surface(arm: &dyn Arm, offer: &Offer) -> CodeSurface {
-    let names = arms::names(arm.language());
-    let offered = |id: &str| offer.operations().any(|row| row.module() == id);
-    let modules = names.modules().iter();
-    let modules = modules
-        .filter(|module| offered(module.id))
-        .map(|module| ModuleImport {
-            id: module.id,
-            path: &module.path,
-            import: &module.import,
-        });
-    let endings = offer
-        .operations()
-        .filter(|row| matches!(row.binding, Binding::Ending(_)));
-    CodeSurface::new(
-        language(arm),
-        modules.collect(),
-        endings.map(|row| names.call(row)).collect(),
-        ProgramBounds::new(Duration::from_millis(17_500), 48 << 20),
-    )
+    code_surface(arm, offer, Duration::from_millis(17_500), 48 << 20)
 }
 
 /// An agent that has nothing but what every agent has.

@@ -1,10 +1,12 @@
 //! Every name that a rendered prompt writes under one of gg's modules is one that module publishes
 //! (05 §7). What is rendered is read, for every arm: values of the context are covered.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use actors::agent::code_surface::language;
 use context::prompts::{
-    self, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
+    self, Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
 };
 use sandbox::arms::{self, Arm};
 use sandbox::catalogue;
@@ -12,9 +14,64 @@ use vocab::operations::{Binding, EndingRole, OPERATIONS};
 
 use crate::fixtures;
 
+/// Every fact a code agent may be told, in every shape it has.
+fn notices() -> Vec<CodeNotice<'static>> {
+    let (name, reason) = ("csv-tools", "Error: no");
+    let carriers = [Carrier::Skill, Carrier::Memory];
+    let mut notices = vec![
+        CodeNotice::SeveralPrograms { count: 2 },
+        CodeNotice::EndingRevoked,
+    ];
+    let declined = [
+        Declined::Failed,
+        Declined::Ended,
+        Declined::Full { programs: 4 },
+    ];
+    notices.extend(declined.map(CodeNotice::HandoverDeclined));
+    notices.extend(carriers.map(|carrier| CodeNotice::CodeNotLoaded {
+        carrier,
+        name,
+        reason,
+    }));
+    notices.extend(carriers.map(|carrier| CodeNotice::OnUseFailed {
+        carrier,
+        name,
+        reason,
+    }));
+    let failed = [None, Some(reason)];
+    notices.extend(failed.map(|failed| CodeNotice::IssueEnded {
+        id: "ISSUE-1",
+        failed,
+    }));
+    notices.push(CodeNotice::IssueUnsettled {
+        id: "ISSUE-2",
+        reason,
+    });
+    notices
+}
+
+/// Which of its kind a notice is: one that is new is to be listed above, and counted here.
+const fn kind(notice: &CodeNotice<'_>) -> usize {
+    match notice {
+        CodeNotice::SeveralPrograms { .. } => 0,
+        CodeNotice::HandoverDeclined(_) => 1,
+        CodeNotice::EndingRevoked => 2,
+        CodeNotice::CodeNotLoaded { .. } => 3,
+        CodeNotice::OnUseFailed { .. } => 4,
+        CodeNotice::IssueEnded { .. } => 5,
+        CodeNotice::IssueUnsettled { .. } => 6,
+    }
+}
+
+#[test]
+fn every_kind_of_notice_is_read() {
+    let kinds: BTreeSet<usize> = notices().iter().map(kind).collect();
+    assert_eq!(kinds, (0..7).collect());
+}
+
 /// Every text that gg words for a code agent of an arm.
 fn texts(arm: &dyn Arm) -> Vec<(String, String)> {
-    let language = fixtures::language(arm);
+    let language = language(arm);
     let mut texts: Vec<_> = fixtures::agents(arm)
         .into_iter()
         .map(|(name, context)| (name, prompts::system(&context, None, None).unwrap()))
@@ -26,16 +83,10 @@ fn texts(arm: &dyn Arm) -> Vec<(String, String)> {
         prompts::not_submitted(NotSubmitted::Missing),
         prompts::not_submitted(NotSubmitted::NotText("a number")),
         prompts::not_submitted(NotSubmitted::OtherTool("other")),
-        prompts::code_notice(CodeNotice::SeveralPrograms { count: 2 }),
-        prompts::code_notice(CodeNotice::EndingRevoked),
+        prompts::compiler_error("program:1: no"),
+        prompts::more_failures(2),
     ];
-    for declined in [
-        Declined::Failed,
-        Declined::Ended,
-        Declined::Full { programs: 4 },
-    ] {
-        turn.push(prompts::code_notice(CodeNotice::HandoverDeclined(declined)));
-    }
+    turn.extend(notices().into_iter().map(prompts::code_notice));
     for stopped in [
         Stopped::Timeout(Duration::from_secs(1)),
         Stopped::Waited(Duration::from_secs(1)),
@@ -53,11 +104,16 @@ fn texts(arm: &dyn Arm) -> Vec<(String, String)> {
     }
     for (module, memories) in [("context", false), ("memories", true)] {
         let module = surface.path(module).unwrap();
-        turn.push(prompts::code_compaction(CodeCompaction {
+        let compaction = CodeCompaction {
             module,
             memories,
             files: true,
-        }));
+        };
+        let instruction = prompts::code_compaction(compaction).unwrap();
+        for ran in [true, false] {
+            turn.push(prompts::code_compaction_restated(&instruction, ran));
+        }
+        turn.push(Ok(instruction));
     }
     let turn = turn.into_iter().map(Result::unwrap);
     texts.extend(turn.map(|text| (format!("{}, in a turn", arm.id()), text)));

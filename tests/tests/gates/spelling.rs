@@ -1,4 +1,5 @@
-//! Where names of calls may stand: not in a template, and not in a literal of the host (05 §7).
+//! Where names of calls may stand: not in a template (05 §7). That a literal of the host holds none is
+//! `sandbox::gates::spelling`'s to see.
 //!
 //! Sources are read, so that branches no agent renders are covered. One template serves every arm:
 //! the spellings of all are pooled.

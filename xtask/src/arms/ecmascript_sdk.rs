@@ -11,6 +11,9 @@ use anyhow::{Context, Result, bail};
 use super::npm;
 use crate::step::{root, run, target};
 
+#[path = "../../../crates/sandbox/src/arms/typescript/ambient.rs"]
+mod ambient;
+
 /// Modules of the SDK that programs cannot import.
 const INTERNAL: [&str; 3] = ["globals", "native", "wire"];
 
@@ -64,8 +67,8 @@ pub(super) fn declarations(compiled: &Path) -> Result<String> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
     };
-    let ambient = root().join(format!("sdks/ecmascript/sdk/{AMBIENT}.d.ts"));
-    let mut out = read(&ambient)?;
+    let in_scope = root().join(format!("sdks/ecmascript/sdk/{AMBIENT}.d.ts"));
+    let mut out = read(&in_scope)?;
     let mut files: Vec<_> = std::fs::read_dir(compiled)
         .with_context(|| format!("{} cannot be read", compiled.display()))?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -83,7 +86,8 @@ pub(super) fn declarations(compiled: &Path) -> Result<String> {
             "gg" => "gg".to_owned(),
             family => format!("gg:{family}"),
         };
-        out.push_str(&ambient_module(&specifier, &read(&path)?));
+        out.push('\n');
+        out.push_str(&ambient::ambient(&specifier, &read(&path)?));
     }
     Ok(out)
 }
@@ -120,37 +124,4 @@ fn collect(folder: &Path, name: &str, names: &mut Vec<String>, library: &mut Str
     library.push_str(&text);
     library.push('\n');
     Ok(())
-}
-
-/// The declarations of a file as those of an ambient module, in which nothing is declared twice.
-fn ambient_module(specifier: &str, declarations: &str) -> String {
-    let mut out = format!("\ndeclare module \"{specifier}\" {{\n");
-    for line in declarations.lines() {
-        let line = match line.strip_prefix("export declare ") {
-            Some(rest) => format!("export {rest}"),
-            None => line.strip_prefix("declare ").unwrap_or(line).to_owned(),
-        };
-        if !line.is_empty() {
-            out.push_str("  ");
-            out.push_str(&line);
-        }
-        out.push('\n');
-    }
-    out.push_str("}\n");
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_becomes_a_module_that_declares_nothing_twice() {
-        let file = "/** A. */\nexport declare function a(): void;\ninterface B {\n    c: 1;\n}\nexport {};\n";
-        assert_eq!(
-            ambient_module("gg:a", file),
-            "\ndeclare module \"gg:a\" {\n  /** A. */\n  export function a(): void;\n  interface B \
-             {\n      c: 1;\n  }\n  export {};\n}\n"
-        );
-    }
 }

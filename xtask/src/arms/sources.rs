@@ -20,7 +20,7 @@ pub(crate) const CATALOGUE: &str = "catalogue.sha256";
 
 /// Files and folders, from the workspace's root, that the ECMAScript guest is made of. What makes
 /// it counts too: another way to build it is another guest.
-pub(crate) const ECMASCRIPT: [&str; 8] = [
+pub(crate) const ECMASCRIPT: [&str; 10] = [
     "wit",
     "sdks/ecmascript/compiler",
     "sdks/ecmascript/engine",
@@ -28,15 +28,21 @@ pub(crate) const ECMASCRIPT: [&str; 8] = [
     "sdks/ecmascript/sdk",
     "xtask/src/arms/ecmascript.rs",
     "xtask/src/arms/ecmascript_sdk.rs",
+    "xtask/src/arms/npm.rs",
+    "crates/sandbox/src/arms/typescript/ambient.rs",
     "xtask/src/arms/tables.rs",
 ];
 
 /// What the catalogues of TypeScript and JavaScript are reflected from, and by.
-pub(crate) const ECMASCRIPT_CATALOGUES: [&str; 4] = [
+pub(crate) const ECMASCRIPT_CATALOGUES: [&str; 8] = [
     "sdks/ecmascript/sdk",
     "sdks/ecmascript/reflector",
     "xtask/src/arms/ecmascript_catalogues.rs",
+    "xtask/src/arms/npm.rs",
+    "xtask/src/arms/reflected.rs",
+    "crates/sandbox/src/catalogue/faults.rs",
     "crates/sandbox/src/catalogue/schema.rs",
+    "crates/vocab/src/operations.rs",
 ];
 
 /// What the Python guest is made of, and by.
@@ -50,13 +56,16 @@ pub(crate) const PYTHON: [&str; 6] = [
 ];
 
 /// What the catalogue of Python is reflected from, and by.
-pub(crate) const PYTHON_CATALOGUE: [&str; 6] = [
+pub(crate) const PYTHON_CATALOGUE: [&str; 9] = [
     "sdks/python/guest/gg_guest/library.py",
     "sdks/python/reflector",
     "sdks/python/sdk",
     "sdks/python/tools.lock",
     "xtask/src/arms/python.rs",
+    "xtask/src/arms/reflected.rs",
+    "crates/sandbox/src/catalogue/faults.rs",
     "crates/sandbox/src/catalogue/schema.rs",
+    "crates/vocab/src/operations.rs",
 ];
 
 /// A digest over the names and contents of all files below some paths.

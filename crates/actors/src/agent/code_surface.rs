@@ -1,4 +1,4 @@
-//! What the prompts of a code agent say of its language and of what its programs may import.
+//! An agent's offer and its arm as the values that the prompts of a code agent are rendered with.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use vocab::grant::Offer;
 use vocab::operations::Binding;
 
 /// What an agent has of an arm: a module is named only where it may call a function of it.
-pub(crate) fn code_surface(
+pub fn code_surface(
     arm: &dyn Arm,
     offer: &Offer,
     timeout: Duration,
@@ -36,7 +36,7 @@ pub(crate) fn code_surface(
 }
 
 /// The language of an arm, as a template chooses its segment by.
-pub(crate) fn language(arm: &dyn Arm) -> ProgramLanguage {
+pub fn language(arm: &dyn Arm) -> ProgramLanguage {
     ProgramLanguage {
         id: arm.id(),
         name: arm.display_name(),

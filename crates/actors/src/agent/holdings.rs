@@ -45,6 +45,8 @@ pub(super) struct Held {
     /// Revisions and snapshots of what the turn's calls changed, in order: they stand behind the
     /// turn's work (06 §1 rule 5).
     pub(super) changed: Vec<Event>,
+    /// Whether they changed the board, which the run holds.
+    pub(super) wrote_board: bool,
 }
 
 /// An agent's memories.
@@ -82,6 +84,7 @@ impl Held {
             skills,
             unread,
             changed: Vec::new(),
+            wrote_board: false,
         }
     }
 
@@ -94,6 +97,7 @@ impl Held {
             skills: None,
             unread: None,
             changed: Vec::new(),
+            wrote_board: false,
         }
     }
 
@@ -245,6 +249,8 @@ impl Turns {
         if let Some(skills) = &self.held.skills {
             voice.say(skills_state(self.held.store(ModuleKind::Skills), skills));
         }
+        self.show_board().await?;
+        let voice = &self.links.voice;
         if let Some(archive) = &self.upkeep.archive {
             voice.say(archive_state(self.held.store(ModuleKind::Archive), archive));
         }
@@ -252,10 +258,11 @@ impl Turns {
     }
 
     /// Snapshots of what the turn's calls changed.
-    pub(super) fn tell_changes(&mut self, turn: u32) {
+    pub(super) async fn tell_changes(&mut self, turn: u32) {
         for event in self.held.changed.drain(..) {
             self.links.voice.say_in_turn(turn, event);
         }
+        self.tell_board(turn).await;
     }
 
     /// What other holders of linked memories changed since this agent's last turn (02 §9.5).

@@ -22,6 +22,7 @@ use vocab::outcome::{EndStatus, TurnVerdict};
 use super::records::CommandOrigin;
 use super::tool_turn::Answer;
 use super::turns::{ReplySize, Turns};
+use super::undone::{defective, stopping};
 use super::{Ending, LoopEnd};
 use crate::hooks::{self, Facts, Fired, Passage, Told, Who};
 use crate::messages::RunHook;
@@ -97,7 +98,7 @@ struct Held {
 impl Held {
     fn defect(cause: String) -> Self {
         Self {
-            failure: Failure::new(FailureClass::Other, "gg could not carry the call out"),
+            failure: defective(),
             broken: Some(Broken::Defect(cause)),
         }
     }
@@ -349,22 +350,17 @@ impl Turns {
 
     /// Asks the hooks before a call is carried out.
     async fn ask_leave(&mut self, turn: u32, event: HookEvent, facts: Facts) -> Result<(), Held> {
-        let held = |why: &str, broken| Held {
-            failure: Failure::new(FailureClass::Refused, why),
-            broken,
-        };
+        let held = |failure, broken| Held { failure, broken };
+        let refused = |why: &str| Failure::new(FailureClass::Refused, why);
         let fired = self.fire(Some(turn), event, facts).await;
         let fired = fired.map_err(Held::defect)?;
         self.upkeep.told.extend(fired.told);
         match fired.passage {
             Passage::Open => Ok(()),
-            Passage::Blocked(block) => Err(held(&block.text, None)),
-            Passage::Stopped => Err(held(
-                "the run is stopping; nothing more is carried out",
-                None,
-            )),
+            Passage::Blocked(block) => Err(held(refused(&block.text), None)),
+            Passage::Stopped => Err(held(stopping(), None)),
             Passage::Failed(why) => Err(held(
-                "what checks this call failed; the run is stopping",
+                refused("what checks this call failed; the run is stopping"),
                 Some(Broken::Unjudged(why)),
             )),
         }
@@ -390,7 +386,7 @@ impl Turns {
         self.upkeep.told.extend(fired.told);
         match fired.passage {
             Passage::Failed(why) => Ran {
-                broken: Some(Broken::Unjudged(why)),
+                broken: ran.broken.or(Some(Broken::Unjudged(why))),
                 ..ran
             },
             // What was done is done; a stop is met behind it.

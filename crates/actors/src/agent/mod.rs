@@ -7,8 +7,9 @@
 mod api;
 mod arrival;
 mod autoload;
+mod board_calls;
 mod closing;
-mod code_surface;
+pub mod code_surface;
 mod code_turn;
 mod compacting;
 mod delegation_calls;
@@ -45,19 +46,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, WrapFuture};
+use board::{WorksFor, Worktree};
 use config::profile::Profile;
 use record::event::{AgentState, AgentStatus, Event, LogLevel, Origin};
 use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
 use vocab::outcome::{Breach, EndStatus};
 
+use crate::board::Board;
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, routes};
 use crate::machine::Position;
 use crate::messages::{Ended, KeepAgent, RaiseDefect, RunStopping};
 use crate::panics::{self, DeathWatch};
 use crate::provider_client::ProviderClient;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Permit, Scheduler};
 use crate::shared::Shared;
 use crate::stop::{StopCause, StopSwitch};
 use crate::succession::Arrival;
@@ -79,7 +82,7 @@ pub struct AgentSpec {
     pub lineage: AgentId,
     /// Its profile.
     pub profile: Arc<Profile>,
-    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
+    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`, `issue-merger`.
     pub kind: &'static str,
     /// Where it comes from.
     pub origin: Origin,
@@ -89,6 +92,10 @@ pub struct AgentSpec {
     pub brief: Arc<str>,
     /// Its working directory.
     pub cwd: PathBuf,
+    /// The issue it was dispatched for, or whoever it comes of was.
+    pub works_for: Option<WorksFor>,
+    /// The worktree it works in, where it works in one.
+    pub worktree: Option<Worktree>,
     /// 0 for a top-level agent.
     pub depth: u32,
     /// Its working window, tokens.
@@ -159,6 +166,17 @@ impl LoopEnd {
     }
 }
 
+/// What an incarnation begins with.
+#[derive(Debug)]
+pub(crate) struct Outset {
+    /// Its modules.
+    pub(crate) holdings: Holdings,
+    /// Of whom it comes, where it comes of another.
+    pub(crate) arrival: Option<Arrival>,
+    /// Its slot, where one was taken for it.
+    pub(crate) permit: Option<Permit>,
+}
+
 /// The actors an agent speaks to.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
@@ -167,6 +185,8 @@ pub(crate) struct Links {
     pub(crate) client: Option<Link<ProviderClient>>,
     /// The client of the model that a handoff of its window asks.
     pub(crate) summarizer: Option<Link<ProviderClient>>,
+    /// The run's board, where there is one: every agent holds it.
+    pub(crate) board: Option<Link<Board>>,
     pub(crate) voice: Voice,
 }
 
@@ -190,13 +210,17 @@ impl Agent {
     /// Starts an incarnation; its loop begins at once.
     pub(crate) fn start(
         spec: AgentSpec,
-        holdings: Holdings,
-        mut arrival: Option<Arrival>,
+        outset: Outset,
         shared: Arc<Shared>,
         cast: &Cast,
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Link<Self> {
+        let Outset {
+            holdings,
+            arrival,
+            permit,
+        } = outset;
         let name = format!("agent {}", spec.id);
         let client = |model| cast.clients.get(model).map(|link| link.held_by(&name));
         let links = Links {
@@ -208,6 +232,7 @@ impl Agent {
                 .compaction()
                 .filter(|policy| policy.strategy.is_handoff())
                 .and_then(|policy| client(policy.model.unwrap_or(&spec.profile.model_id))),
+            board: cast.board.as_ref().map(|link| link.held_by(&name)),
             voice: Voice {
                 telemetry: cast.telemetry.held_by(&name),
                 agent: Some(spec.id.clone()),
@@ -224,7 +249,7 @@ impl Agent {
             });
         });
         let seat = Seat::default();
-        if let Some(permit) = arrival.as_mut().and_then(|it| it.permit.take()) {
+        if let Some(permit) = permit {
             seat.take(permit);
         }
         let context = Context::new();

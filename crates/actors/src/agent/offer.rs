@@ -40,8 +40,7 @@ pub(super) fn servicing(profile: &Profile, holds: Holds<'_>) -> Servicing {
         compacts,
         subagents: !profile.spawns().is_empty() || !profile.successors().is_empty(),
         children: !profile.spawns().is_empty() || profile.forks(),
-        // Nobody works on issues yet.
-        implementers: false,
+        implementers: !profile.implementers().is_empty(),
         driven: holds.leaves_state.is_some(),
         scripted: false,
     }

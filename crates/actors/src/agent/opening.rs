@@ -17,6 +17,7 @@ use super::arrival::{Inheritance, tell_transition};
 use super::machine::fsm_state;
 use super::records::module_row;
 use super::turns::{Turns, journal_row};
+use crate::board::worktree_row;
 use crate::messages::KeepAgent;
 use crate::panics;
 use crate::succession::Arrival;
@@ -61,6 +62,7 @@ impl Turns {
         voice.say(Event::AgentSpawned(Box::new(AgentSpawned {
             brief: Arc::clone(&spec.brief),
             cwd: spec.cwd.display().to_string(),
+            worktree: spec.worktree.as_ref().map(worktree_row),
             parent_id: spec.origin.parent().cloned(),
             profile_id: spec.profile.slug.clone(),
             profile_name: spec.profile.name.clone(),
@@ -82,7 +84,6 @@ impl Turns {
             handover,
             estate,
             opening,
-            permit: _,
             farewell,
             announced,
         } = arrival?;

@@ -12,14 +12,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use context::modules::{ModuleKind, RosterRow};
 use context::prompts::{self, PromptError, SystemContext};
 use context::tokens::Measured;
+use vocab::capability::CapabilityId;
 use vocab::ids::Slug;
 use vocab::operations::EndingRole;
-use vocab::tools::{Definition, ToolName};
+use vocab::tools::{BoardRoster, Definition, ToolName};
 
 use super::AgentSpec;
 use super::api::Programs;
 use super::offer::{Holds, offer};
-use super::surface::{Surface, granted};
+use super::surface::{Others, Surface, granted};
 use crate::machine::Position;
 use crate::shared::Shared;
 
@@ -93,13 +94,30 @@ impl Outfits {
                 leaves_state: exits.as_ref().map(|exits| !exits.is_empty()),
             };
             let exits = exits.unwrap_or_default();
+            let implementers = shared.launch.implementers(&spec.profile);
+            let reviewers = shared.launch.reviewers(&spec.profile);
+            let works_on_board = spec.profile.enabled(CapabilityId::ProjectManagement);
+            let board = works_on_board.then_some(BoardRoster {
+                implementers: &implementers,
+                reviewers: &reviewers,
+                reviewers_required: spec.profile.requires_reviewers(),
+            });
             let code = spec.profile.programs().map(|policy| {
                 let offer = offer(&spec.profile, spec.role, holds);
                 Programs::new(policy, offer)
             });
             let offered = match code {
                 Some(_) => Vec::new(),
-                None => granted(&spec.profile, holds, &targets, &successors, &exits),
+                None => granted(
+                    &spec.profile,
+                    holds,
+                    Others {
+                        targets: &targets,
+                        successors: &successors,
+                        exits: &exits,
+                        board,
+                    },
+                ),
             };
             Arc::new(Outfit {
                 offered,

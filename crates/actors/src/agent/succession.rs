@@ -1,5 +1,5 @@
-//! What a turn declares and its close carries out: copies, and who takes the agent's place
-//! (03 §5.1).
+//! What a turn declares and its close carries out: copies, who takes the agent's place, and issues
+//! that are awaited (03 §5.1).
 //!
 //! Always true: of several successions the first stands; a copy holds the window as it stands
 //! when the copy is made.
@@ -12,7 +12,7 @@ use context::window::Window;
 use provider::request::Shape;
 use record::event::LogLevel;
 use vocab::failure::{Failure, FailureClass};
-use vocab::ids::{AgentId, Slug};
+use vocab::ids::{AgentId, IssueId, Slug};
 use vocab::knowledge::MemoryScope;
 use vocab::tools::ToolName;
 
@@ -30,6 +30,8 @@ pub(super) struct Declared {
     pub(super) succession: Option<Successor>,
     /// Copies, in the order they were asked for.
     pub(super) forks: Vec<Copy>,
+    /// Issues that are awaited as it closes, in the order they were named.
+    pub(super) waits: Vec<IssueId>,
 }
 
 /// Who takes an agent's place.
@@ -76,6 +78,13 @@ impl Declared {
         }
         self.succession = Some(successor);
         Ok(())
+    }
+
+    /// Declares a wait for an issue; each is awaited once.
+    pub(super) fn wait_for(&mut self, issue: &IssueId) {
+        if !self.waits.contains(issue) {
+            self.waits.push(issue.clone());
+        }
     }
 }
 

@@ -16,8 +16,8 @@ use record::event::AgentSurface;
 use tools::{FilePolicy, REQUEST_PICTURES};
 use vocab::operations::EndingRole;
 use vocab::tools::{
-    Definition, EndingCall, Exit, ReadMode, SUBMIT_PROGRAM, ShellMode, Target, ToolName, Variants,
-    definition, ending_definition, submission_definition,
+    BoardRoster, Definition, EndingCall, Exit, ReadMode, SUBMIT_PROGRAM, ShellMode, Target,
+    ToolName, Variants, definition, ending_definition, submission_definition,
 };
 
 use super::AgentSpec;
@@ -79,20 +79,32 @@ fn compaction(strategy: CompactionStrategy) -> CompactionSection {
     }
 }
 
+/// Whom an agent's calls may name, and where it may go.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Others<'a> {
+    /// Those it may spawn.
+    pub(crate) targets: &'a [Target<'a>],
+    /// Those it may become.
+    pub(crate) successors: &'a [Target<'a>],
+    /// The states it may go to.
+    pub(crate) exits: &'a [Exit<'a>],
+    /// Whom its issues may name, where it has the board.
+    pub(crate) board: Option<BoardRoster<'a>>,
+}
+
 /// Enabled capabilities, cut down to the profile's list and to what the instance's modules can
 /// service. Whether there is a skill to read is not known yet: it depends on what else is offered.
 pub(crate) fn granted(
     profile: &Profile,
     holds: Holds<'_>,
-    targets: &[Target<'_>],
-    successors: &[Target<'_>],
-    exits: &[Exit<'_>],
+    others: Others<'_>,
 ) -> Vec<(ToolName, Definition)> {
     let variants = Variants {
-        targets,
+        targets: others.targets,
         forks: profile.forks(),
-        successors,
-        exits,
+        successors: others.successors,
+        exits: others.exits,
+        board: others.board,
         skills: profile.skills().is_some(),
         ..profile.variants()
     };
@@ -365,7 +377,7 @@ mod tests {
                 skills: true,
                 leaves_state: None,
             };
-            let tools = granted(&profile, holds, &[], &[], &[]).into_iter();
+            let tools = granted(&profile, holds, Others::default()).into_iter();
             tools.map(|(tool, _)| tool.as_str()).collect()
         };
         assert_eq!(

@@ -28,6 +28,7 @@ use super::ending::{self, Ending};
 use super::records::{CommandOrigin, command_event, region};
 use super::surface::Called;
 use super::turns::{ReplySize, Turns};
+use super::undone::{defective, stopping};
 use crate::clock::millis;
 use crate::stop::StopCause;
 
@@ -82,10 +83,7 @@ impl Answer {
     pub(super) fn defect(cause: String) -> Self {
         Self {
             defect: Some(cause),
-            ..Self::failed(Failure::new(
-                FailureClass::Other,
-                "gg could not carry the call out",
-            ))
+            ..Self::failed(defective())
         }
     }
 }
@@ -140,11 +138,11 @@ impl Turns {
             }
             let answer = self.one_call(turn, call, ahead.take()).await;
             if let Some(cause) = answer.defect {
-                self.tell_changes(turn);
+                self.tell_changes(turn).await;
                 return self.close_fatal(turn, cause, size);
             }
             if let Some(why) = answer.unjudged {
-                self.tell_changes(turn);
+                self.tell_changes(turn).await;
                 return self.close_unjudged(turn, why, size);
             }
             ending = answer.ending.or(ending);
@@ -154,7 +152,7 @@ impl Turns {
             }
             succeeded.push(ok);
         }
-        self.tell_changes(turn);
+        self.tell_changes(turn).await;
         // An agent that had ended before the stop reached it has ended.
         let ended = ending.is_some() && succeeded.len() == calls.len();
         if self.stop.has(StopCause::Canceled) && !ended {
@@ -213,10 +211,7 @@ impl Turns {
                 "the run's time is spent; nothing more is carried out",
             )),
             // Its wait was ended by a stop of the run, and it was given no slot to go on in.
-            Called::Tool(_) if !self.seat.is_taken() => Answer::failed(Failure::new(
-                FailureClass::Refused,
-                "the run is stopping; nothing more is carried out",
-            )),
+            Called::Tool(_) if !self.seat.is_taken() => Answer::failed(stopping()),
             Called::Tool(tool) => match self.upkeep.refusal(tool) {
                 Some(refusal) => Answer::failed(refusal),
                 None => self.carry_out(turn, tool, &call.arguments).await,
@@ -234,6 +229,9 @@ impl Turns {
             tool.capability()
         {
             return self.delegate(turn, tool, arguments).await;
+        }
+        if tool.capability() == Some(CapabilityId::ProjectManagement) {
+            return self.call_board(tool, arguments).await;
         }
         if tool == ToolName::TransitionState {
             return self.transition(arguments);

@@ -184,10 +184,14 @@ impl Turns {
                 return Life::Over(end);
             }
             // The turn has told all of itself: nothing stands between it and whoever goes on.
-            if let Some(successor) = self.declared.succession.take()
-                && let ControlFlow::Break(life) = self.hand_on(successor).await
-            {
-                return life;
+            if let Some(successor) = self.declared.succession.take() {
+                // Whoever goes on awaits nothing that it did not ask for.
+                self.declared.waits.clear();
+                if let ControlFlow::Break(life) = self.hand_on(successor).await {
+                    return life;
+                }
+            } else if let ControlFlow::Break(end) = self.await_declared().await {
+                return Life::Over(end);
             }
         }
     }
@@ -198,6 +202,9 @@ impl Turns {
         panics::trip("turn");
         if self.spec.depth > 0 {
             panics::trip("child");
+        }
+        if self.spec.works_for.is_some() {
+            panics::trip("issue_agent");
         }
         let turn = self.turn_number();
         let flow = match self.prepare(turn).await {

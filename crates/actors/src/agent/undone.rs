@@ -1,8 +1,9 @@
-//! Why a call of an agent came to nothing, whoever made it: a tool call or a program.
+//! Why a call of an agent came to nothing, whoever made it: a tool call or a program; and what its
+//! maker is told of it where the reason is not the call's.
 
 use context::prompts::PromptError;
 use tools::Done;
-use vocab::failure::Failure;
+use vocab::failure::{Failure, FailureClass};
 
 use super::tool_turn::Answer;
 
@@ -13,6 +14,19 @@ pub(super) enum Undone {
     Refused(Failure),
     /// gg itself could not do it; the agent ends of that.
     Defect(String),
+}
+
+/// What is told of a call that a defect of gg's kept from coming to anything. The agent ends of it.
+pub(super) fn defective() -> Failure {
+    Failure::new(FailureClass::Other, "gg could not carry the call out")
+}
+
+/// What is told of a call behind which nobody stands any more.
+pub(super) fn stopping() -> Failure {
+    Failure::new(
+        FailureClass::Refused,
+        "the run is stopping; nothing more is carried out",
+    )
 }
 
 impl From<Failure> for Undone {

@@ -18,6 +18,7 @@ use vocab::band::Band;
 use vocab::tools::ToolName;
 
 use super::LoopEnd;
+use super::program::given::count;
 use super::turns::Turns;
 
 impl Turns {
@@ -105,12 +106,11 @@ pub(super) fn file_program<'a>(
     arm: &dyn Arm,
     files: impl IntoIterator<Item = (&'a str, Option<(u64, u64)>)>,
 ) -> String {
-    let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let mut program = format!("{}\n\n", arm.module_import("views"));
     for (path, lines) in files {
         let lines = lines.map(|(offset, limit)| Lines {
-            offset: narrow(offset),
-            limit: narrow(limit),
+            offset: count(offset),
+            limit: count(limit),
         });
         program.push_str(&arm.file_view_statement(path, lines));
         program.push('\n');

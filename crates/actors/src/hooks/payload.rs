@@ -7,12 +7,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use config::hooks::HookEvent;
+use record::event::WorktreeRow;
 use serde_json::{Map, Value, json};
 use vocab::ids::{AgentId, Slug};
 use vocab::outcome::EndStatus;
 use vocab::tools::ShellPolicy;
 
 use crate::agent::AgentSpec;
+use crate::board::worktree_row;
 
 /// Bytes of the argument. Linux takes 128 KiB for one.
 const ARGUMENT_BYTES: usize = 120 * 1024;
@@ -31,6 +33,8 @@ pub struct Who {
     pub kind: &'static str,
     /// Its workspace.
     pub root: PathBuf,
+    /// The issue's worktree, where it works in one.
+    pub worktree: Option<WorktreeRow>,
     /// What becomes of its commands' output.
     pub policy: Option<ShellPolicy>,
 }
@@ -43,6 +47,7 @@ impl Who {
             profile: spec.profile.slug.clone(),
             kind: spec.kind,
             root: spec.cwd.clone(),
+            worktree: spec.worktree.as_ref().map(worktree_row),
             policy: spec.profile.shell(),
         }
     }
@@ -155,7 +160,7 @@ fn object(event: HookEvent, who: &Who, facts: &Facts) -> Map<String, Value> {
     put("agentId", who.agent.as_str().into());
     put("agent", who.profile.as_str().into());
     put("agentKind", who.kind.into());
-    put("worktree", Value::Null);
+    put("worktree", json!(who.worktree));
     match facts {
         Facts::Nothing => {}
         Facts::RunEnded(status) => drop(put("status", status.as_str().into())),
@@ -213,6 +218,7 @@ mod tests {
             profile: "coder".into(),
             kind: "subagent",
             root: "/work".into(),
+            worktree: None,
             policy: None,
         }
     }
@@ -236,6 +242,24 @@ mod tests {
                 "event": "post-shell", "agentId": "agent-3", "agent": "coder",
                 "agentKind": "subagent", "worktree": null, "command": "ls \"x\"\n", "ok": false,
             })
+        );
+    }
+
+    #[test]
+    fn who_works_on_an_issue_is_told_with_its_worktree() {
+        let who = Who {
+            worktree: Some(WorktreeRow {
+                branch: "gg/ui-1".into(),
+                path: "/trees/ui-1".into(),
+            }),
+            ..who()
+        };
+        let Argument::Whole(text) = argument(HookEvent::AgentStart, &who, &Facts::Nothing) else {
+            panic!("it is short");
+        };
+        assert_eq!(
+            read(&text)["worktree"],
+            json!({ "branch": "gg/ui-1", "path": "/trees/ui-1" })
         );
     }
 

@@ -91,8 +91,6 @@ pub(crate) struct Arrival {
     pub(crate) estate: Estate,
     /// What it is told of it.
     pub(crate) opening: Opening,
-    /// The slot that was handed on with it.
-    pub(crate) permit: Option<Permit>,
     /// The end of whoever it succeeds, not told yet.
     pub(crate) farewell: Option<Farewell>,
     /// Fires once it has said that it is there.

@@ -16,14 +16,13 @@ use vocab::ids::AgentId;
 use vocab::operations::EndingRole;
 
 use super::lineages::{Departure, Wait};
-use super::{Holdings, MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
-use crate::agent::{self, Agent, AgentSpec, LoopEnd};
+use super::{MessageRefusal, Row, SpawnRefusal, Supervisor, WaitRefusal};
+use crate::agent::{self, Agent, AgentSpec, LoopEnd, Outset};
 use crate::delegation::ReturnValue;
 use crate::link::Receive;
 use crate::messages::{Acquire, Deliver, Join, Joined, Resumed, Spawn};
-use crate::scheduler::{Class, Slot};
+use crate::scheduler::{Class, Permit, Slot};
 use crate::shared::working_window;
-use crate::succession::Arrival;
 
 /// Without `maxAgents`, the operator is told each time as many more agents have been started.
 const TOLD_EACH: u64 = 100;
@@ -32,32 +31,32 @@ const TOLD_EACH: u64 = 100;
 pub(super) type Waits = HashMap<AgentId, oneshot::Sender<Resumed>>;
 
 impl Supervisor {
-    /// Starts an agent; it is of the run from here on.
+    /// Starts an agent, in the slot that was taken for it where one was; it is of the run from here
+    /// on.
     pub(super) fn start_agent(
         &mut self,
         spec: AgentSpec,
         start: Start<'_>,
+        permit: Option<Permit>,
     ) -> Result<(), StrategyClash> {
         let (own, tap) = (&self.own, self.tap.as_ref());
         let holdings = self.stores.open(&spec.id, &spec.profile, start, own, tap)?;
         let began = Began::of(start);
-        self.stand_up(spec, began, holdings, None);
+        let outset = Outset {
+            holdings,
+            arrival: None,
+            permit,
+        };
+        self.stand_up(spec, began, outset);
         Ok(())
     }
 
-    /// Starts an agent on what it holds, and of whom it comes where it comes of one.
-    pub(super) fn stand_up(
-        &mut self,
-        spec: AgentSpec,
-        began: Began,
-        holdings: Holdings,
-        arrival: Option<Arrival>,
-    ) {
-        let roster = holdings.roster.clone();
+    /// Starts an agent on what it holds.
+    pub(super) fn stand_up(&mut self, spec: AgentSpec, began: Began, outset: Outset) {
+        let roster = outset.holdings.roster.clone();
         let link = Agent::start(
             spec.clone(),
-            holdings,
-            arrival,
+            outset,
             Arc::clone(&self.shared),
             &self.cast,
             &self.own,
@@ -75,9 +74,9 @@ impl Supervisor {
     fn spawn(&mut self, ask: &Spawn) -> Result<AgentId, SpawnRefusal> {
         let grant = self.lineages.grant(&ask.agent)?;
         let parent = self.registry.get(&ask.agent);
-        let parent = parent.map(|row| (row.spec.cwd.clone(), memories_row(&row.roster)));
+        let parent = parent.map(|row| (row.spec.clone(), memories_row(&row.roster)));
         // A parent that is gone asked before it died: nobody is left to work for.
-        let (cwd, memories) = parent.ok_or(SpawnRefusal::Stopping)?;
+        let (parent, memories) = parent.ok_or(SpawnRefusal::Stopping)?;
         let Some(worker) = self.shared.workers.get(&ask.target) else {
             let cause = format!("no profile is called `{}`", ask.target);
             self.raise_defect(Some(&ask.agent), None, &cause);
@@ -93,7 +92,9 @@ impl Supervisor {
             },
             role: EndingRole::Standard,
             brief: Arc::clone(&ask.prompt),
-            cwd,
+            cwd: parent.cwd,
+            works_for: parent.works_for,
+            worktree: parent.worktree,
             depth: u32::try_from(grant.depth).unwrap_or(u32::MAX),
             window_limit: working_window(&self.shared.launch, &worker.profile),
             profile: worker.profile,
@@ -104,7 +105,7 @@ impl Supervisor {
             spawner: memories.as_ref(),
             board: None,
         };
-        if let Err(clash) = self.start_agent(spec, start) {
+        if let Err(clash) = self.start_agent(spec, start, None) {
             self.raise_defect(Some(&ask.agent), None, &clash.to_string());
             return Err(SpawnRefusal::Impossible);
         }
@@ -137,7 +138,17 @@ impl Supervisor {
         // A wait of its own is answered by nobody any more.
         self.waits.remove(&spec.id);
         let value = ReturnValue::of(spec.lineage.clone(), spec.profile.slug.clone(), end);
-        let Departure { answered, dropped } = self.lineages.end(value);
+        let Departure {
+            answered,
+            dropped,
+            whole,
+        } = self.lineages.end(value);
+        if let Some(value) = whole
+            && let Some(over) = self.dispatched.remove(&value.id)
+        {
+            // An issue's actor that died has told the board so.
+            over.send(value).ok();
+        }
         for letter in &dropped {
             let voice = self.voice.of(&spec.id);
             let text = agent::dropped(letter);

@@ -5,11 +5,12 @@
 //! recorded once.
 //!
 //! Always true: a latch never clears; an agent's end is recorded once, whoever reports it; the run
-//! ends when the last agent has.
+//! ends when the last agent has and nothing is under way on the board.
 
 mod ceilings;
 mod delegating;
 mod desks;
+mod dispatching;
 mod hooks;
 mod lineages;
 mod stores;
@@ -30,13 +31,14 @@ use vocab::ids::{AgentId, ModelId, Slug};
 use vocab::outcome::EndStatus;
 
 use crate::agent::{Agent, AgentSpec, LoopEnd};
+use crate::board::{BOARD, Board};
 use crate::clock::{RunClock, millis};
 use crate::flow::Tap;
 use crate::link::{Link, Named, Receive, SHARED_MAILBOX, routes};
 use crate::messages::{
-    AddCost, Begin, Boundary, Cancel, CommitFork, DeadlineMet, Deliver, Ended, FindDesk, Forget,
-    Join, Keep, Leave, LeaveDesk, RaiseDefect, RecordTurn, ReserveFork, RunEnd, RunHook,
-    RunStopping, Spawn, Succeed,
+    AddCost, Begin, Boundary, Busy, Cancel, CommitFork, DeadlineMet, Deliver, Dispatch, Ended,
+    FindDesk, Forget, Join, Keep, Leave, LeaveDesk, MayStart, Quiet, RaiseDefect, RecordTurn,
+    ReserveFork, RunEnd, RunHook, RunStopping, Spawn, Succeed,
 };
 use crate::panics;
 use crate::provider_client::ProviderClient;
@@ -48,6 +50,7 @@ pub use ceilings::Verdict;
 use ceilings::{Ceilings, Latches};
 use delegating::{Began, Waits};
 use desks::Desks;
+use dispatching::Dispatched;
 use lineages::Lineages;
 pub use lineages::{MessageRefusal, SpawnRefusal, WaitRefusal};
 use stores::Stores;
@@ -62,6 +65,8 @@ pub(crate) struct Cast {
     pub(crate) scheduler: Link<Scheduler>,
     pub(crate) telemetry: Link<Telemetry>,
     pub(crate) clients: HashMap<ModelId, Link<ProviderClient>>,
+    /// The run's board, where there is one.
+    pub(crate) board: Option<Link<Board>>,
 }
 
 /// See the module.
@@ -80,6 +85,12 @@ pub struct Supervisor {
     registry: HashMap<AgentId, Row>,
     lineages: Lineages,
     waits: Waits,
+    /// Agents of the board's that are awaited.
+    dispatched: Dispatched,
+    /// Whether anything is under way on the board.
+    board_busy: bool,
+    /// Whether the run's money is spent, and whoever has to know was told.
+    cost_told: bool,
     stores: Stores,
     desks: Desks,
     root: AgentSpec,
@@ -148,7 +159,10 @@ impl Supervisor {
                 setup.shared.launch.capability_set.limits.max_agents,
             ),
             waits: Waits::new(),
-            stores: Stores::default(),
+            dispatched: Dispatched::new(),
+            board_busy: false,
+            cost_told: false,
+            stores: Stores::new(cast.board.as_ref().map(|_| BOARD)),
             desks: Desks::default(),
             root: setup.root,
             run_ended: None,
@@ -166,6 +180,7 @@ impl Supervisor {
             .scheduler
             .held_by(self.name())
             .tell(RunStopping { cause });
+        self.stop_board(cause.into());
         for row in self.registry.values() {
             row.link.held_by("supervisor").tell(RunStopping { cause });
         }
@@ -211,7 +226,8 @@ impl Supervisor {
             (_, _, true) => ("root_failed", "the first agent failed"),
             (false, false, false) => return,
         };
-        if self.registry.is_empty() || self.latches.canceled {
+        let nobody = self.registry.is_empty() && !self.board_busy;
+        if nobody || self.latches.canceled {
             return;
         }
         self.latches.canceled = true;
@@ -227,6 +243,9 @@ impl Supervisor {
         };
         for client in self.cast.clients.values() {
             client.held_by("supervisor").tell(forget.clone());
+        }
+        if let Some(board) = &self.cast.board {
+            board.held_by("supervisor").tell(forget.clone());
         }
         self.cast.scheduler.held_by("supervisor").tell(forget);
         self.stores.forget(agent);
@@ -248,9 +267,9 @@ impl Supervisor {
         }
     }
 
-    /// The run's end, once every agent has ended.
+    /// The run's end, once every agent has ended and nothing is under way on the board.
     fn settle(&mut self) {
-        if !self.registry.is_empty() {
+        if !self.registry.is_empty() || self.board_busy {
             return;
         }
         let Some(root) = self.root_end.clone() else {
@@ -300,7 +319,7 @@ impl Named for Supervisor {
 
 routes!(
     Supervisor: Begin, Boundary, Spawn, Succeed, ReserveFork, CommitFork, Join, Deliver, RunHook, RecordTurn,
-    AddCost, RaiseDefect, LeaveDesk, FindDesk, Ended, Cancel, DeadlineMet
+    AddCost, RaiseDefect, LeaveDesk, FindDesk, Ended, Cancel, DeadlineMet, MayStart, Dispatch, Busy, Quiet
 );
 
 impl Receive<Begin> for Supervisor {
@@ -309,7 +328,7 @@ impl Receive<Begin> for Supervisor {
     fn receive(&mut self, _: Begin, _: &mut Context<Self>) -> Self::Reply {
         let root = self.root.clone();
         let id = root.id.clone();
-        if let Err(error) = self.start_agent(root, stores::ROOT) {
+        if let Err(error) = self.start_agent(root, stores::ROOT, None) {
             let end = RunEnd::unsupervised(error.to_string());
             return Box::pin(async move { end });
         }
@@ -401,8 +420,13 @@ impl Receive<AddCost> for Supervisor {
 
     fn receive(&mut self, AddCost { usd }: AddCost, _: &mut Context<Self>) {
         self.ceilings.add_cost(usd);
+        if !self.ceilings.cost_met() || self.cost_told {
+            return;
+        }
+        self.cost_told = true;
+        self.stop_board(board::StopCause::Cost);
         // Each agent stops at its own boundary, and one that waits has none before its wait ends.
-        if self.ceilings.cost_met() && self.release_waits() {
+        if self.release_waits() || self.cast.board.is_some() {
             self.voice.log(
                 LogLevel::Warn,
                 Some("cost_met"),
@@ -485,7 +509,7 @@ impl Receive<DeadlineMet> for Supervisor {
     type Reply = ();
 
     fn receive(&mut self, _: DeadlineMet, _: &mut Context<Self>) {
-        if self.release_waits() {
+        if self.release_waits() || self.cast.board.is_some() {
             self.voice.log(
                 LogLevel::Warn,
                 Some("deadline_met"),

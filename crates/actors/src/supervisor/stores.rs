@@ -33,6 +33,8 @@ pub(crate) struct Holdings {
 pub(super) struct Stores {
     ids: StoreIds,
     memories: HashMap<String, Open>,
+    /// The run's board, where there is one: every agent holds it.
+    board: Option<&'static str>,
 }
 
 /// A store with its holders.
@@ -74,6 +76,14 @@ impl Open {
 }
 
 impl Stores {
+    /// The stores of a run, none open yet; `board` names its board, where it has one.
+    pub(super) fn new(board: Option<&'static str>) -> Self {
+        Self {
+            board,
+            ..Self::default()
+        }
+    }
+
     /// The modules of a fresh agent. The memories it holds are running and know it.
     pub(super) fn open(
         &mut self,
@@ -83,6 +93,10 @@ impl Stores {
         supervisor: &Link<Supervisor>,
         tap: Option<&Tap>,
     ) -> Result<Holdings, StrategyClash> {
+        let start = Start {
+            board: self.board,
+            ..start
+        };
         let roster = open(&mut self.ids, &module_set(profile), start)?;
         let memories = self.running(&roster, profile, None, supervisor, tap);
         let memories = memories.map(|(writable, _, open)| open.attach(agent, writable));
@@ -134,6 +148,7 @@ impl Stores {
         let open = |row: &&RosterRow| row.store.as_ref().is_some_and(|id| self.is_open(id));
         let start = Start {
             spawner: start.spawner.filter(open),
+            board: self.board,
             ..start
         };
         let set = module_set(profile);

@@ -17,7 +17,7 @@ use super::delegating::{Began, memories_row};
 use super::lineages::{Grant, Heir};
 use super::stores::Coming;
 use super::{SpawnRefusal, Supervisor};
-use crate::agent::AgentSpec;
+use crate::agent::{AgentSpec, Outset};
 use crate::link::Receive;
 use crate::messages::{CommitFork, ReserveFork, Succeed};
 use crate::shared::working_window;
@@ -109,11 +109,15 @@ impl Supervisor {
                 note,
                 children,
             },
-            permit,
             farewell: Some(Farewell::of(before, voice)),
             announced: None,
         };
-        self.stand_up(spec, began, holdings, Some(arrival));
+        let outset = Outset {
+            holdings,
+            arrival: Some(arrival),
+            permit,
+        };
+        self.stand_up(spec, began, outset);
         Ok(id)
     }
 
@@ -189,11 +193,15 @@ impl Supervisor {
                 turn,
                 prompt,
             },
-            permit: None,
             farewell: None,
             announced: Some(announced),
         };
-        self.stand_up(spec, began, holdings, Some(arrival));
+        let outset = Outset {
+            holdings,
+            arrival: Some(arrival),
+            permit: None,
+        };
+        self.stand_up(spec, began, outset);
         self.tell_many();
         Ok(announcement)
     }

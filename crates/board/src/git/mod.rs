@@ -63,6 +63,10 @@ struct Inner {
     trees: PathBuf,
     /// Taken by whatever touches the workspace.
     main: tokio::sync::Mutex<MainTree>,
+    /// Taken while a folder of a worktree comes or goes, behind `main` where both are: a git that
+    /// removes one reads what the repository notes of every other, and fails over one that is half
+    /// made.
+    folders: tokio::sync::Mutex<()>,
 }
 
 /// What is known of the workspace between two operations.

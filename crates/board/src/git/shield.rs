@@ -6,12 +6,11 @@
 
 use std::ffi::OsString;
 
+use vocab::credential::VARIABLE;
+
 /// Who gg's commits are by.
 const NAME: &str = "gg";
 const EMAIL: &str = "gg@localhost";
-
-/// The one variable of gg's environment that no command sees (R23).
-const CREDENTIAL: &str = "OPENROUTER_API_KEY";
 
 /// What the repository's own configuration may not change.
 const CONFIG: &[(&str, &str)] = &[
@@ -69,7 +68,7 @@ impl Shield {
         let removed = std::env::vars_os()
             .map(|(name, _)| name)
             .filter(|name| name.to_string_lossy().starts_with("GIT_"))
-            .chain([CREDENTIAL.into()])
+            .chain([VARIABLE.into()])
             .collect();
         let mut set: Vec<(OsString, OsString)> = [
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -114,7 +113,7 @@ impl Shield {
     pub(super) fn none() -> Self {
         Self {
             set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into())],
-            removed: [CREDENTIAL, "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"]
+            removed: [VARIABLE, "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"]
                 .map(OsString::from)
                 .into(),
         }

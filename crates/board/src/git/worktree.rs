@@ -43,7 +43,11 @@ impl Repository {
                 self.workspace(),
                 ["worktree", "add", "-q", "--no-track", "-b", &branch],
             );
-            let output = self.git().ask(&add.arg(&path).arg(&baseline)).await?;
+            let add = add.arg(&path).arg(&baseline);
+            let output = {
+                let _folders = self.0.folders.lock().await;
+                self.git().ask(&add).await?
+            };
             if output.ok() {
                 return Ok(Worktree {
                     path,
@@ -155,7 +159,9 @@ impl Repository {
         }
         // Unforced, it refuses whatever is changed, not tracked, or locked.
         let remove = Invocation::new(self.workspace(), ["worktree", "remove"]);
-        self.git().run(remove.arg(&worktree.path)).await?;
+        let remove = remove.arg(&worktree.path);
+        let _folders = self.0.folders.lock().await;
+        self.git().run(remove).await?;
         Ok(())
     }
 

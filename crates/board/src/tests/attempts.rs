@@ -165,7 +165,7 @@ fn changes_that_are_requested_go_to_the_same_profile_and_a_new_round_begins() {
     let (seat, brief) = run(world.until("ISSUE-1", is_run));
     assert_eq!(
         (seat.agent.as_str(), seat.duty),
-        ("ISSUE-1.1i", Duty::Implement)
+        ("ISSUE-1.1i", Duty::Implement { ordinal: 1 })
     );
     let Brief::Fix {
         items: asked,
@@ -214,7 +214,7 @@ fn changes_that_are_requested_go_to_the_same_profile_and_a_new_round_begins() {
 fn rounds_of_review_have_no_limit_and_spend_no_retry() {
     let mut world = World::new();
     world.file("a", &[], &["critic"]);
-    let review = |ask: &Ask| matches!(ask, Ask::Run { seat, .. } if seat.duty != Duty::Implement);
+    let review = |ask: &Ask| matches!(ask, Ask::Run { seat, .. } if !matches!(seat.duty, Duty::Implement { .. }));
     for _ in 0..20 {
         world.until("ISSUE-1", review);
         let items = vec!["more".to_owned()];
@@ -231,7 +231,7 @@ fn a_reviewer_without_a_verdict_fails_the_issue() {
     world.file("a", &[], &["critic"]);
     world.until(
         "ISSUE-1",
-        |ask| matches!(ask, Ask::Run { seat, .. } if seat.duty != Duty::Implement),
+        |ask| matches!(ask, Ask::Run { seat, .. } if !matches!(seat.duty, Duty::Implement { .. })),
     );
     world.tell("ISSUE-1", stopped(EndStatus::Exhausted));
     assert_eq!(world.status("ISSUE-1"), IssueStatus::Failed);
@@ -318,7 +318,7 @@ fn a_profile_that_cannot_be_stood_up_is_a_defect_and_keeps_the_worktree() {
     world.file("a", &[], &["critic"]);
     world.until(
         "ISSUE-1",
-        |ask| matches!(ask, Ask::Slot(seat) if seat.duty != Duty::Implement),
+        |ask| matches!(ask, Ask::Slot(seat) if !matches!(seat.duty, Duty::Implement { .. })),
     );
     let why = "no such profile".to_owned();
     world.tell("ISSUE-1", Answer::Refused(Refusal::Impossible(why)));
@@ -343,7 +343,7 @@ fn a_stop_leaves_what_was_not_begun_open_and_fails_the_rest() {
         world.until("ISSUE-1", is_run);
         world.until(
             "ISSUE-4",
-            |ask| matches!(ask, Ask::Slot(seat) if seat.duty != Duty::Implement),
+            |ask| matches!(ask, Ask::Slot(seat) if !matches!(seat.duty, Duty::Implement { .. })),
         );
         world.stop(cause);
         assert_eq!(world.asked("ISSUE-2"), None);

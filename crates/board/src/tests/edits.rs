@@ -2,6 +2,7 @@
 
 use vocab::board::IssueStatus;
 use vocab::failure::{Failure, FailureClass};
+use vocab::ids::{EpicId, Slug};
 use vocab::outcome::EndStatus;
 use vocab::tools::ToolName;
 
@@ -391,7 +392,7 @@ fn listings_are_filtered_and_an_issue_is_read_whole() {
     );
     world.until(
         "AUTH-1",
-        |ask| matches!(ask, Ask::Run { seat, .. } if seat.duty != Duty::Implement),
+        |ask| matches!(ask, Ask::Run { seat, .. } if !matches!(seat.duty, Duty::Implement { .. })),
     );
     let items = vec!["shorter".to_owned()];
     world.tell("AUTH-1", Answer::Ended(AgentEnd::RequestedChanges(items)));
@@ -444,6 +445,74 @@ fn the_json_of_a_call_is_read_whole_or_refused_with_every_fault() {
         "{fault}"
     );
     assert!(parse(ToolName::AddTask, "{}").is_err());
+}
+
+#[test]
+fn a_call_made_of_values_is_judged_in_the_words_of_one_in_json() {
+    let blank = || " ".to_owned();
+    let new = NewIssue {
+        title: blank(),
+        in_scope: "this".to_owned(),
+        out_of_scope: String::new(),
+        completion_criteria: blank(),
+        agent: "coder".to_owned(),
+        epic: Some(EpicId::from(blank())),
+        blocked_by: vec![id("UI-1"), id(" ")],
+        reviewers: vec![Slug::from("")],
+        ..NewIssue::default()
+    };
+    let json = r#"{"title":" ","inScope":"this","outOfScope":"","completionCriteria":" ",
+        "agent":"coder","epic":" ","blockedBy":["UI-1"," "],"reviewers":[""]}"#;
+    let alike = |values: BoardCall, tool: ToolName, json: &str| {
+        let told = values.judged().unwrap_err().message;
+        let of_json = parse(tool, json).unwrap_err().message;
+        // A tool's names the arguments there are, too.
+        let rest = of_json.strip_prefix(&told);
+        assert!(
+            rest.is_some_and(|rest| rest.starts_with("; ")),
+            "{told}\n{of_json}"
+        );
+    };
+    alike(BoardCall::CreateIssue(new), ToolName::CreateIssue, json);
+    let changes = IssueChanges {
+        title: Some(blank()),
+        in_scope: Some(blank()),
+        agent: Some(Slug::from(blank())),
+        reviewers: Some(vec![Slug::from(" ")]),
+        ..IssueChanges::default()
+    };
+    let json = r#"{"id":"","title":" ","inScope":" ","agent":" ","reviewers":[" "]}"#;
+    let update = BoardCall::UpdateIssue {
+        id: id(""),
+        changes,
+    };
+    alike(update, ToolName::UpdateIssue, json);
+    for (call, tool, json) in [
+        (
+            BoardCall::Read { id: id(" ") },
+            ToolName::ReadIssue,
+            r#"{"id":" "}"#,
+        ),
+        (
+            BoardCall::Wait { id: id(" ") },
+            ToolName::WaitForIssue,
+            r#"{"id":" "}"#,
+        ),
+        (
+            BoardCall::RemoveEpic {
+                id: EpicId::from(""),
+            },
+            ToolName::RemoveEpic,
+            r#"{"id":""}"#,
+        ),
+    ] {
+        alike(call, tool, json);
+    }
+    let list = BoardCall::List {
+        status: Some(IssueStatus::Done),
+        epic: None,
+    };
+    assert_eq!(list.clone().judged(), Ok(list));
 }
 
 #[test]

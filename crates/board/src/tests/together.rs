@@ -91,7 +91,7 @@ impl Play {
                     None => self.field.workspace(),
                 };
                 sh(&dir, &script).await;
-                if seat.duty == Duty::Implement {
+                if matches!(seat.duty, Duty::Implement { .. }) {
                     self.made.push(sh(&dir, "git rev-parse HEAD").await);
                 }
                 Answer::Ended(end)
@@ -182,8 +182,8 @@ async fn eight(merge_agent: &str) -> Play {
     }
     let mut sent_back = false;
     let mut act = |seat: &Seat, brief: &Brief| match (seat.duty, brief) {
-        (Duty::Implement, Brief::Fix { .. }) => writes("echo fixed >>fixes.txt"),
-        (Duty::Implement, _) => {
+        (Duty::Implement { .. }, Brief::Fix { .. }) => writes("echo fixed >>fixes.txt"),
+        (Duty::Implement { .. }, _) => {
             let name = seat.agent.as_str();
             let conflicts = ["ISSUE-1.0i", "ISSUE-2.0i"].contains(&name);
             let line = if conflicts {
@@ -276,7 +276,7 @@ async fn random(seed: u64) {
     let stop = dice.below(150);
     let mut acts = Dice(seed ^ 1);
     let mut act = |seat: &Seat, _: &Brief| match seat.duty {
-        Duty::Implement => {
+        Duty::Implement { .. } => {
             let name = &seat.agent;
             let scripts = [
                 "echo NAME >a.txt",

@@ -188,7 +188,7 @@ impl World {
                 }))
             }
             Ask::Run { seat, .. } => Answer::Ended(match seat.duty {
-                Duty::Implement | Duty::Merge { .. } => AgentEnd::Finished,
+                Duty::Implement { .. } | Duty::Merge { .. } => AgentEnd::Finished,
                 Duty::Review { .. } => AgentEnd::Approved,
             }),
             Ask::Commit { .. } => Answer::Committed(Ok(Committed {
@@ -293,7 +293,7 @@ impl World {
             assert!(self.permits.remove(slot), "{seat:?} runs with a permit");
         }
         let starts = match ask {
-            Ask::Slot(seat) => seat.duty == Duty::Implement,
+            Ask::Slot(seat) => matches!(seat.duty, Duty::Implement { .. }),
             _ => false,
         };
         if starts {

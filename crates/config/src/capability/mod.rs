@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use vocab::capability::CapabilityId;
 use vocab::tools::{ReadMode, ShellMode};
 
-use crate::refusal::Report;
 use crate::validate::{Fields, Shape};
 
 /// Params of one capability: how they are spelled, and how they are judged.
@@ -276,43 +275,4 @@ capabilities! {
     ResponsesAsCode(Plain<programs::ResponsesAsCodeParams>) = "responses-as-code", None;
     /// Close documentation views.
     DocviewClose(Plain<NoParams>) = "docview-close", None;
-}
-
-/// The capabilities this build has.
-pub const AVAILABLE: &[CapabilityId] = &[
-    CapabilityId::Shell,
-    CapabilityId::ReadFile,
-    CapabilityId::WriteFile,
-    CapabilityId::EditFile,
-    CapabilityId::ListDir,
-    CapabilityId::Search,
-    CapabilityId::Tasks,
-    CapabilityId::Skills,
-    CapabilityId::Memories,
-    CapabilityId::Compaction,
-    CapabilityId::ContextWindowOverride,
-    CapabilityId::AgentManagedContext,
-    CapabilityId::AutoloadSpecifications,
-    CapabilityId::Subagents,
-    CapabilityId::AgentPersistence,
-    CapabilityId::Exec,
-    CapabilityId::Fork,
-    CapabilityId::Fsm,
-    CapabilityId::ProgramLibrary,
-    CapabilityId::ResponsesAsCode,
-    CapabilityId::DocviewClose,
-];
-
-/// Refuses a capability that is on but not built.
-pub(crate) fn refuse_unavailable(report: &Report, spot: &crate::refusal::Spot, id: CapabilityId) {
-    if !AVAILABLE.contains(&id) {
-        let names = AVAILABLE.iter().map(|id| id.as_str());
-        report.unavailable(
-            spot,
-            format!(
-                "disable it; this build has {}",
-                crate::refusal::listed(names)
-            ),
-        );
-    }
 }

@@ -4,7 +4,7 @@ use vocab::capability::CapabilityId;
 
 use super::fields::word;
 use super::{Fields, Kind};
-use crate::capability::{Capability, DECLARATION, refuse_unavailable};
+use crate::capability::{Capability, DECLARATION};
 use crate::document::Node;
 use crate::refusal::Spot;
 
@@ -66,9 +66,5 @@ fn declaration(id: CapabilityId, fields: Fields<'_>) -> Capability {
     let enabled = fields.flag("enabled");
     let on = enabled == Some(true);
     let fields = if on { fields } else { fields.incomplete() };
-    let capability = Capability::read(id, &fields, on);
-    if on {
-        refuse_unavailable(fields.report, &fields.spot, id);
-    }
-    capability
+    Capability::read(id, &fields, on)
 }

@@ -101,20 +101,8 @@ fn scopes(entry: &Fields<'_>) -> Option<Vec<RosterScope>> {
             ),
         );
     }
-    for scope in &scopes {
-        if !AVAILABLE.contains(scope) {
-            let names = AVAILABLE.iter().map(|scope| scope.as_str());
-            entry.report.unavailable(
-                &entry.at("scopes").named("scope", scope.as_str()),
-                format!("leave it out; this build has {}", listed(names)),
-            );
-        }
-    }
     Some(scopes)
 }
-
-/// The scopes this build puts to use; the others are the board's.
-const AVAILABLE: &[RosterScope] = &[RosterScope::Subagent];
 
 pub(super) fn prompt_cache_ttl(profile: &Fields<'_>) -> Option<PromptCacheTtl> {
     profile.word(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// A sound document that uses every key there is, built or not.
+/// A sound document that uses every key there is.
 pub(crate) const EVERYTHING: &str = include_str!("documents/everything.json");
 /// The example of 01 §3.
 pub(crate) const SPECIFICATION: &str = include_str!("documents/specification.json");

@@ -16,6 +16,7 @@ use super::window::{Heading, headed};
 templates! {
     STOPPED = "code_stopped",
     STDERR = "code_stderr",
+    MORE_FAILURES = "code_more_failures",
     NOTICE = "code_notice",
     NOTHING_SHOWN = "code_nothing_shown",
     NO_PROGRAM = "code_no_program",
@@ -81,6 +82,15 @@ pub fn runtime_error(error: &RuntimeError<'_>) -> Result<String, PromptError> {
         parts.push(stopped_by(stopped, error.calls)?);
     }
     headed(&Heading::of(RUNTIME_ERROR), &parts.join("\n\n"))
+}
+
+/// What stands behind the failures of a program that told of more than are kept.
+pub fn more_failures(count: u64) -> Result<String, PromptError> {
+    #[derive(Serialize)]
+    struct More {
+        count: u64,
+    }
+    MORE_FAILURES.render(&More { count })
 }
 
 fn stopped_by(stopped: Stopped<'_>, calls: u64) -> Result<String, PromptError> {
@@ -183,6 +193,13 @@ pub enum CodeNotice<'a> {
         /// Why it failed, where it did.
         failed: Option<&'a str>,
     },
+    /// An issue that was waited for, and has not ended.
+    IssueUnsettled {
+        /// Its id.
+        id: &'a str,
+        /// Why it is waited for no more.
+        reason: &'a str,
+    },
 }
 
 /// What `code_notice` may reference. One of the flags and names is set.
@@ -201,6 +218,7 @@ struct NoticeVariables<'a> {
     name: &'a str,
     reason: &'a str,
     issue: Option<&'a str>,
+    unsettled: bool,
 }
 
 /// A notice, under its heading.
@@ -252,6 +270,12 @@ pub fn code_notice(notice: CodeNotice<'_>) -> Result<String, PromptError> {
             issue: Some(id),
             failed: failed.is_some(),
             reason: failed.unwrap_or_default(),
+            ..none
+        },
+        N::IssueUnsettled { id, reason } => NoticeVariables {
+            issue: Some(id),
+            unsettled: true,
+            reason,
             ..none
         },
     };

@@ -28,8 +28,8 @@ pub use briefs::{
 pub use code_surface::{CodeSurface, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary};
 pub use code_turn::{
     Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
-    code_compaction, code_compaction_restated, code_notice, compiler_error, no_program,
-    not_submitted, nothing_shown, runtime_error,
+    code_compaction, code_compaction_restated, code_notice, compiler_error, more_failures,
+    no_program, not_submitted, nothing_shown, runtime_error,
 };
 pub use context::{
     AutoloadSection, CompactionSection, ManagedSection, ReadFile, Shell, SystemContext,

@@ -1,4 +1,4 @@
-//! `gg show`: a recorded run for a person, or one agent's window at one turn.
+//! `gg show`: a recorded run for a person, its board, or one agent's window at one turn.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,7 +11,7 @@ use super::DONE;
 use crate::cli::ShowArgs;
 use crate::output;
 use crate::page::plural;
-use crate::show::{overview, window};
+use crate::show::{board, overview, window};
 
 /// Damaged lines that are told one by one.
 const TOLD: usize = 10;
@@ -39,6 +39,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<u8> {
         output::complain(format_args!("gg: {name}: {more} left out"));
     }
     let text = match (&args.agent, args.turn, args.text) {
+        _ if args.board => board::render(&analysis)?,
         (None, None, false) => overview::render(&analysis),
         (agent, turn, whole) => window::render(&analysis, agent.as_deref(), turn, whole)?,
     };

@@ -7,6 +7,7 @@
 //! Always true: what it prints holds no control character of the session's own, so that a
 //! command's output cannot steer the terminal.
 
+mod board;
 mod family;
 
 use std::collections::HashMap;
@@ -88,6 +89,9 @@ impl Narrator {
         let text = match event["type"].as_str()? {
             "agent_spawned" => self.family.spawned(event, &self.palette)?,
             "agent_message" => family::wrote(event, &self.palette),
+            "issue_status" => board::moved(event, &self.palette),
+            "issue_review" => board::reviewed(event, &self.palette),
+            "worktree_merged" => board::landed(event, &self.palette),
             "assistant_message" => self.said(event),
             "tool_call" => {
                 let arguments = event["arguments"].as_str().unwrap_or_default();
@@ -164,7 +168,8 @@ impl Narrator {
         let text = match tool.as_str() {
             // The `shell` event told it, with its exit code, and the agents' own events what became
             // of them; the summary is told at the end.
-            "shell" | "finish" | "spawn_subagent" | "wait_for_subagents" | "send_message" => {
+            "shell" | "finish" | "spawn_subagent" | "wait_for_subagents" | "send_message"
+            | "wait_for_issue" | "approve" | "request_changes" => {
                 return None;
             }
             "write_file" | "edit_file" => format!("     {dim}{tool}{off} {first}\n"),

@@ -251,9 +251,12 @@ fn tip(life: &Life, span: &Span) -> String {
         duration(span.length_ms() as f64),
         duration(span.from_ms as f64)
     );
-    if let Some(first) = span.waits_for.first() {
+    let agents = span.waits_for.iter().map(ToString::to_string);
+    let issues = span.issues.iter().map(|issue| format!("issue {issue}"));
+    let awaited: Vec<_> = agents.chain(issues).collect();
+    if let Some(first) = awaited.first() {
         write!(words, ", on {first}").expect("a string takes any text");
-        match span.waits_for.len() {
+        match awaited.len() {
             1 => {}
             all => write!(words, " and {} more", all - 1).expect("a string takes any text"),
         }

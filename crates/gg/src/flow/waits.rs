@@ -113,14 +113,11 @@ fn waits(life: &Life) -> impl Iterator<Item = Wait<'_>> {
 }
 
 fn whom(span: &Span) -> String {
-    let names: Vec<&str> = span
-        .waits_for
-        .iter()
-        .take(NAMED)
-        .map(vocab::ids::AgentId::as_str)
-        .collect();
-    let names = names.join(", ");
-    match span.waits_for.len() {
+    let agents = span.waits_for.iter().map(ToString::to_string);
+    let issues = span.issues.iter().map(|issue| format!("issue {issue}"));
+    let awaited: Vec<_> = agents.chain(issues).collect();
+    let names = awaited[..awaited.len().min(NAMED)].join(", ");
+    match awaited.len() {
         0 => "-".to_owned(),
         all if all > NAMED => format!("{names} and {} more", all - NAMED),
         _ => names,
@@ -151,6 +148,12 @@ mod tests {
     #[test]
     fn the_waits_of_a_fan_read_as_reviewed() {
         insta::assert_snapshot!(render(&fan(5, 2), 3));
+    }
+
+    #[test]
+    fn who_waits_for_an_issue_stands_beside_those_the_board_started() {
+        let stream = crate::show::board::tests::stream();
+        insta::assert_snapshot!(render(&Analysis::read(stream.as_bytes()).unwrap(), 3));
     }
 
     #[test]

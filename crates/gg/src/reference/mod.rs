@@ -45,7 +45,7 @@ struct Api<'a> {
     types: &'a [Type],
 }
 
-/// Families in the order a model meets their modules: id, module, what it is about.
+/// Families in the order of 04 §15: id, module, what it is about.
 const FAMILIES: [(&str, &str, &str); 12] = [
     (
         "filesystem",

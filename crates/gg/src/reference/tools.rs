@@ -160,6 +160,17 @@ fn shapes(tool: ToolName) -> Vec<(&'static str, Variants<'static>)> {
                 ..ANY
             },
         )],
+        ToolName::CreateIssue | ToolName::UpdateIssue => vec![(
+            "reviewers",
+            Variants {
+                board: Some(BoardRoster {
+                    implementers: &[AGENT],
+                    reviewers: &[AGENT],
+                    reviewers_required: true,
+                }),
+                ..ANY
+            },
+        )],
         _ => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! A recorded run as a person reads it.
 
+pub(crate) mod board;
 pub(crate) mod overview;
 mod programs;
 pub(crate) mod window;

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use vocab::ids::{AgentId, Slug};
+use vocab::ids::{AgentId, IssueId, Slug};
 
 use crate::event::AgentState;
 use crate::lines::Line;
@@ -56,6 +56,8 @@ pub struct Span {
     pub to_ms: u64,
     /// Whom a blocked agent waited for.
     pub waits_for: Vec<AgentId>,
+    /// The issues it waited for.
+    pub issues: Vec<IssueId>,
 }
 
 /// An agent as its lines tell of it, by the wall clock.
@@ -76,6 +78,7 @@ pub(super) struct Stretch {
     pub(super) from_ms: i64,
     pub(super) to_ms: i64,
     waits_for: Vec<AgentId>,
+    issues: Vec<IssueId>,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +120,9 @@ struct Changed {
 struct WaitingOn {
     #[serde(default)]
     agents: Vec<AgentId>,
+    issue: Option<IssueId>,
+    #[serde(default)]
+    issues: Vec<IssueId>,
 }
 
 impl Lives {
@@ -199,6 +205,7 @@ impl Lives {
                     from_ms: self.since_start(stretch.from_ms),
                     to_ms: self.since_start(to_ms),
                     waits_for: stretch.waits_for.clone(),
+                    issues: stretch.issues.clone(),
                 })
                 .collect(),
             ended: course
@@ -249,8 +256,12 @@ impl Course {
         }
         // An agent says it is queued as it begins, which its spawn has said already.
         if last.state != state {
+            let waiting_on = fields.waiting_on.unwrap_or_default();
+            let mut issues = waiting_on.issues;
+            issues.extend(waiting_on.issue);
             let next = Stretch {
-                waits_for: fields.waiting_on.unwrap_or_default().agents,
+                waits_for: waiting_on.agents,
+                issues,
                 ..Stretch::begin(state, last.to_ms)
             };
             self.stretches.push(next);
@@ -283,6 +294,7 @@ impl Stretch {
             from_ms: at_ms,
             to_ms: at_ms,
             waits_for: Vec::new(),
+            issues: Vec::new(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a recorded stream comes to when it is read again: who took part, what the providers'
-//! caches were worth, what each message of a window has cost, and where the agents' time went.
+//! caches were worth, what each message of a window has cost, where the agents' time went, and what
+//! became of the board.
 //!
-//! [`Analysis`] takes the lines of one stream in order and keeps five folds of them. It reads as
+//! [`Analysis`] takes the lines of one stream in order and keeps a few folds of them. It reads as
 //! any reader must: a type or a field it does not know says nothing, a line whose fields cannot
 //! be read is counted and left out.
 //!
@@ -11,6 +12,7 @@
 //! split of a request's price over its messages, which is by the stream's own token counts.
 
 mod agents;
+mod board;
 mod cache;
 mod lives;
 mod programs;
@@ -25,6 +27,7 @@ use vocab::ids::{MessageId, ModelId, ProviderName, SessionId};
 use vocab::usage::{Cost, Tokens};
 
 pub use agents::{AgentFacts, Agents};
+pub use board::{BoardFacts, Dispatched, Duty, IssueStory, Step};
 pub use cache::{CacheRow, CacheTruth, Lost, PrefixBreak};
 pub use lives::{Life, Lives, Span};
 pub use programs::{ProgramFacts, ProgramRun, Programs};
@@ -50,6 +53,8 @@ pub struct Analysis {
     pub programs: Programs,
     /// What each agent was when, and where the time of all went.
     pub lives: Lives,
+    /// What became of the board.
+    pub board: BoardFacts,
     /// Lines that are no event, or whose fields cannot be read.
     pub damaged: Vec<Damage>,
 }
@@ -160,7 +165,14 @@ impl Analysis {
             "prompt" => self.spend.prompted(line, line.fields()?),
             "context_breakdown" => self.spend.filled(line, line.fields()?),
             "context_message" => self.spend.logged(line, line.fields()?),
-            "agent_spawned" => self.agents.spawned(line, line.fields()?),
+            "agent_spawned" => {
+                self.agents.spawned(line, line.fields()?);
+                self.board.spawned(line, line.fields()?);
+            }
+            "board_state" => self.board.shown(line.fields()?),
+            "issue_status" => self.board.moved(line.fields()?),
+            "issue_review" => self.board.reviewed(line.fields()?),
+            "worktree_merged" => self.board.landed(line.fields()?),
             "agent_surface" => self.programs.surfaced(line, line.fields()?),
             "code_execution" => self.programs.ran(line, line.fields()?),
             "api_result" => self.programs.called(line, &line.fields()?),

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use vocab::ids::{AgentId, IssueId, ModelId, Slug};
 use vocab::outcome::EndStatus;
 
+use super::board::WorktreeRow;
+
 /// See [`Event::AgentSpawned`](super::Event::AgentSpawned).
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -14,6 +16,9 @@ pub struct AgentSpawned {
     pub brief: Arc<str>,
     /// Its working directory.
     pub cwd: String,
+    /// The worktree it works in, where it works for an issue and not in the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorktreeRow>,
     /// The agent that dispatched it, or that it succeeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<AgentId>,
@@ -23,7 +28,7 @@ pub struct AgentSpawned {
     pub profile_name: String,
     /// Where it comes from, as a function of the run's structure (06 §8.5).
     pub origin: Origin,
-    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`.
+    /// `root`, `subagent`, `issue-implementer`, `issue-reviewer`, `issue-merger`.
     pub agent_kind: &'static str,
     /// 0 for a top-level agent.
     pub depth: u32,
@@ -135,6 +140,21 @@ pub enum WaitingOn {
     Agents(Vec<AgentId>),
     /// An issue.
     Issue(IssueId),
+    /// Several issues, all of which have to end, in the order they were named.
+    Issues(Vec<IssueId>),
+}
+
+impl WaitingOn {
+    /// Issues, one or several.
+    pub fn issues(mut issues: Vec<IssueId>) -> Self {
+        match issues.pop() {
+            Some(issue) if issues.is_empty() => Self::Issue(issue),
+            last => {
+                issues.extend(last);
+                Self::Issues(issues)
+            }
+        }
+    }
 }
 
 /// An agent's place in the run.

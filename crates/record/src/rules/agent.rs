@@ -11,6 +11,7 @@ use super::{Ending, Found, hooks, reclaimed, rule};
 
 pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
     let mut agents: BTreeMap<&str, Agent<'_>> = BTreeMap::new();
+    let defect = (lines.iter()).any(|line| line.kind == "log" && line.text("code") == "defect");
     let mut slots_begun = false;
     for line in lines {
         if line.kind == "slot_usage" && !slots_begun {
@@ -26,7 +27,11 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
             }
         }
         if let Some(name) = &line.agent {
-            agents.entry(name).or_default().take(line, found);
+            let agent = agents.entry(name).or_insert_with(|| Agent {
+                held: Held::of(defect),
+                ..Agent::default()
+            });
+            agent.take(line, found);
         }
     }
     if ending == Ending::Finished {

@@ -8,7 +8,7 @@ use super::line::{Line, hand_over_before};
 use super::{Found, rule};
 
 /// Codes of the log lines that a run's stop is told by. A wait may end by it.
-const STOPS: [&str; 7] = [
+pub(super) const STOPS: [&str; 7] = [
     "canceled",
     "defect",
     "deadline_met",
@@ -196,7 +196,8 @@ impl<'a> Family<'a> {
         let on = line.get("waitingOn");
         let awaited = on["agents"].as_array().into_iter().flatten();
         let awaited: Vec<&str> = awaited.filter_map(Value::as_str).collect();
-        if awaited.is_empty() && on["issue"].is_null() {
+        let issues = on["issues"].as_array().is_some_and(|them| !them.is_empty());
+        if awaited.is_empty() && on["issue"].is_null() && !issues {
             found.add(
                 line.number,
                 rule::WAITS,

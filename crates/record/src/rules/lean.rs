@@ -24,6 +24,9 @@ const PAYLOAD: &[(&str, &[&str])] = &[
 /// The call that leaves a state of a machine: of its arguments, the state it chooses is kept.
 pub(super) const LEAVING: &str = "transition_state";
 
+/// Of an issue in a snapshot, the fields that a rule looks at.
+const LOOKED_AT: &[&str] = &["id", "epic", "status", "reviewers", "blockedBy"];
+
 /// Characters that are kept of any other text: more than of any word, id or preview a rule looks at.
 const LONGEST: usize = 512;
 
@@ -48,12 +51,26 @@ pub(super) fn make(kind: &str, value: &mut Value) {
         if kind == "tool_call" && fields.get("tool").is_some_and(|tool| tool == LEAVING) {
             keep_choice(fields);
         }
+        if kind == "board_state" {
+            keep_edges(fields);
+        }
         let payload = PAYLOAD.iter().find(|(of, _)| *of == kind);
         let payload = payload.map_or(&[][..], |(_, fields)| fields);
         fields
             .retain(|key, _| !ENVELOPE.contains(&key.as_str()) && !payload.contains(&key.as_str()));
     }
     cut(value);
+}
+
+/// Leaves of a board's issues what a rule looks at: a snapshot is as long as the board, and there
+/// is one a write.
+fn keep_edges(fields: &mut Map<String, Value>) {
+    let issues = fields.get_mut("issues").and_then(Value::as_array_mut);
+    for issue in issues.into_iter().flatten() {
+        if let Value::Object(row) = issue {
+            row.retain(|key, _| LOOKED_AT.contains(&key.as_str()));
+        }
+    }
 }
 
 /// Puts the state that a call chooses beside its arguments, which go.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use vocab::board::IssueStatus;
 use vocab::outcome::ErrorBase;
 use vocab::usage::{Cost, Tokens};
 
 use super::line::Line;
 use super::{Found, rule};
-use crate::summary::{Money, Reached};
+use crate::summary::{Issues, Money, Reached};
 
 pub(super) fn check(lines: &[Line], found: &mut Found) {
     let sums = Sums::of(lines);
@@ -88,6 +89,7 @@ struct Sums {
     compactions: Money,
     skills: Reached,
     tasks: Reached,
+    issues: Issues,
     /// Figures of the summary by their path.
     figures: BTreeMap<String, f64>,
 }
@@ -166,6 +168,21 @@ impl Sums {
                     let done = rows(line, "tasks").filter(|row| row["status"] == "done");
                     let ids = done.filter_map(|row| row["id"].as_str());
                     sums.tasks.stands(line.text("module_id"), ids);
+                }
+                "board_state" => {
+                    let ids = rows(line, "issues").filter_map(|row| row["id"].as_str());
+                    ids.for_each(|id| sums.issues.filed(id));
+                }
+                "issue_status" => {
+                    if let Ok(status) = line.text("status").parse() {
+                        sums.issues.moved(line.text("issueId"), status);
+                    }
+                }
+                "issue_review" => sums.issues.reviewed(),
+                "worktree_merged" => {
+                    if let Ok(outcome) = line.text("outcome").parse() {
+                        sums.issues.landed(outcome);
+                    }
                 }
                 "turn_outcome" => sums.outcome(line),
                 "context_breakdown" => sums.max("/peakContextTokens", line.get("total")),
@@ -281,6 +298,12 @@ impl Sums {
             "/compactionCost": self.compactions.cost().actual,
             "/skillsRead": self.skills.count(),
             "/tasksCompleted": self.tasks.count(),
+            "/issues": self.issues.count(),
+            "/issuesDone": self.issues.ended(IssueStatus::Done),
+            "/issuesFailed": self.issues.ended(IssueStatus::Failed),
+            "/issuesReopened": self.issues.reopened(),
+            "/reviewRounds": self.issues.rounds(),
+            "/mergeConflicts": self.issues.conflicts(),
             "/tokens": self.all.tokens,
             "/unpricedCalls": self.all.total.unpriced_calls(),
             "/unpricedTokens": self.all.total.unpriced_tokens(),

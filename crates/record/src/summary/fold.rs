@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use vocab::board::IssueStatus;
 use vocab::ids::{AgentId, ModelId, ProviderName, Slug};
 use vocab::outcome::{Breach, EndStatus, ErrorBase, ErrorType, TurnVerdict};
 use vocab::usage::{Figure, Tokens};
 
 use super::clocks::Clocks;
 use super::held::Reached;
+use super::issues::Issues;
 use super::{Errors, Money, ProviderFaults, ProviderStat, RejectedResponses, Summary};
 use crate::event::{
     AgentState, CodeExecution, Compaction, ContextBreakdown, ContextManaged, Emission, Event,
@@ -84,6 +86,7 @@ pub struct Fold {
     memories_written: u64,
     skills_read: Reached,
     tasks_completed: Reached,
+    issues: Issues,
     faults: ProviderFaults,
     provider_switches: u64,
     prefix_breaks: u64,
@@ -205,6 +208,16 @@ impl Fold {
                 let ids = done.map(|task| task.id.as_str());
                 self.tasks_completed.stands(&state.module_id, ids);
             }
+            Event::BoardState(state) => {
+                for issue in &state.issues {
+                    self.issues.filed(issue.id.as_str());
+                }
+            }
+            Event::IssueStatus(moved) => {
+                self.issues.moved(moved.issue_id.as_str(), moved.status);
+            }
+            Event::IssueReview(_) => self.issues.reviewed(),
+            Event::WorktreeMerged(landed) => self.issues.landed(landed.outcome),
             Event::ProviderFault(fault) => match fault.kind {
                 "stall" => self.faults.stall += 1,
                 "cache_miss" => self.faults.cache_miss += 1,
@@ -224,10 +237,6 @@ impl Fold {
             | Event::AgentModules(_)
             | Event::MemoryState(_)
             | Event::ArchiveState(_)
-            | Event::BoardState(_)
-            | Event::IssueStatus(_)
-            | Event::IssueReview(_)
-            | Event::WorktreeMerged(_)
             | Event::ContextMessage(_)
             | Event::AssistantMessage(_)
             | Event::ToolCall(_)
@@ -332,6 +341,12 @@ impl Fold {
             memories_written: self.memories_written,
             skills_read: self.skills_read.count(),
             tasks_completed: self.tasks_completed.count(),
+            issues: self.issues.count(),
+            issues_done: self.issues.ended(IssueStatus::Done),
+            issues_failed: self.issues.ended(IssueStatus::Failed),
+            issues_reopened: self.issues.reopened(),
+            review_rounds: self.issues.rounds(),
+            merge_conflicts: self.issues.conflicts(),
             provider_faults: self.faults,
             provider_switches: self.provider_switches,
             prefix_breaks: self.prefix_breaks,

@@ -134,16 +134,6 @@ pub trait Arm: Dialect {
         Ok(())
     }
 
-    /// Entries of the work directory that are kept from one preparation to the next.
-    fn persistent_work(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Names that could not be resolved, read out of a compiler's words.
-    fn unresolved_imports(&self, _diagnostics: &str) -> Vec<String> {
-        Vec::new()
-    }
-
     /// Whether programs of this language can be prepared and run by this gg on this machine (R17).
     fn availability(&self) -> Result<(), Unavailable> {
         self.guest().map(|_| ()).map_err(Unavailable::from)
@@ -196,6 +186,11 @@ pub struct MissingTool {
 /// An operation that a program of gg's own calls.
 fn own(id: &str) -> &'static Operation {
     Operation::find(id).expect("the calls of gg's own programs are in the table; tests render each")
+}
+
+/// A text as JSON, which is a literal of every language here.
+fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// The arm of a language.

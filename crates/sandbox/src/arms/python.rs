@@ -9,8 +9,9 @@ mod mask;
 use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
-use super::{Arm, Dialect, Lines, Missing, Opening, guests, own};
+use super::{Arm, Dialect, Lines, Missing, Opening, guests, literal, own};
 use crate::contract::CodeModule;
+use crate::docs::MOST_HITS;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
 /// Python.
@@ -24,10 +25,8 @@ const RESERVED: [&str; 37] = [
     "try", "while", "with", "yield",
 ];
 
-/// The most that one search may list.
-const LISTED: u32 = 100;
-
 impl Dialect for Python {
+    /// `snake_case` of ASCII.
     fn binding_name(&self, authored: &str) -> String {
         let mut name = String::new();
         for character in authored.chars() {
@@ -96,7 +95,9 @@ impl Dialect for Python {
         if !opening.modules.is_empty() {
             let modules: Vec<_> = opening.modules.iter().map(|name| literal(name)).collect();
             let (search, modules) = (self.call(own("docs.search")), modules.join(", "));
-            body.push_str(&format!("{search}(modules=[{modules}], limit={LISTED})\n"));
+            body.push_str(&format!(
+                "{search}(modules=[{modules}], limit={MOST_HITS})\n"
+            ));
         }
         let names: Vec<_> = opening
             .functions
@@ -154,7 +155,6 @@ impl Arm for Python {
         &["py"]
     }
 
-    /// `snake_case` of ASCII.
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::python()
     }
@@ -171,10 +171,6 @@ fn pages(names: &[String]) -> String {
         .collect();
     let (open, names) = (Python.call(own("views.open_docs_view")), names.concat());
     format!("for name in [\n{names}]:\n    {open}(name)\n")
-}
-
-fn literal(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

@@ -43,11 +43,6 @@ impl Loaded {
         at.and_then(|at| self.names.get(at))
             .map_or(&export.name, String::as_str)
     }
-
-    /// The names of its pages, which are not the agent's any more where the module is not.
-    pub fn pages(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.key.as_str()).chain(self.names.iter().map(String::as_str))
-    }
 }
 
 /// One entry of the documentation.

@@ -18,13 +18,13 @@ mod tests;
 use std::collections::BTreeSet;
 
 use vocab::grant::Offer;
-use vocab::operations::{Binding, OPERATIONS, Operation};
+use vocab::operations::{Binding, Operation};
 
 pub use entry::{Entry, Loaded};
 pub use pages::{Page, PageTypes};
 pub use search::{DEFAULT_HITS, EntryKind, Found, MOST_HITS, Query};
 
-use crate::catalogue::{Catalogue, Function, Type};
+use crate::catalogue::{Catalogue, Function, Module, Type};
 
 /// What one agent may read.
 pub struct Documentation<'a> {
@@ -45,76 +45,20 @@ impl<'a> Documentation<'a> {
             .iter()
             .filter(|entry| Operation::find(&entry.operation).is_some_and(|row| offer.offers(row)))
             .collect();
-        let modules = catalogue.modules.iter().filter(|module| {
-            let mut bound = catalogue
-                .functions
-                .iter()
-                .filter(|entry| entry.module == module.id)
-                .peekable();
-            // A module that binds nothing carries types that every program may meet.
-            bound.peek().is_none()
-                || bound.any(|entry| functions.iter().any(|f| f.fqn == entry.fqn))
-        });
-        let failures: BTreeSet<&str> = catalogue
-            .functions
-            .iter()
-            .flat_map(|entry| &entry.throws)
-            .map(String::as_str)
-            .collect();
-        let written: BTreeSet<&str> = functions
-            .iter()
-            .flat_map(|entry| {
-                entry
-                    .returns
-                    .iter()
-                    .chain(&entry.types)
-                    .chain(&entry.receiver)
-            })
-            .map(String::as_str)
-            .collect();
-        let (types, others): (Vec<_>, Vec<_>) = catalogue.types.iter().partition(|declared| {
-            written.contains(declared.fqn.as_str()) && !failures.contains(declared.fqn.as_str())
-        });
-        let thrown = |declared: &&Type| {
-            functions
-                .iter()
-                .any(|entry| entry.throws.contains(&declared.fqn))
-        };
-        let (mut beyond, mut others): (Vec<&Type>, Vec<&Type>) =
-            others.into_iter().partition(thrown);
-        // A type is readable where one that is readable is declared with it.
-        loop {
-            let readable: Vec<&Type> = types.iter().chain(&beyond).copied().collect();
-            let (more, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|declared| {
-                readable
-                    .iter()
-                    .any(|by| writes(&by.declaration, bare(&declared.fqn)))
-            });
-            others = rest;
-            if more.is_empty() {
-                break;
-            }
-            beyond.extend(more);
-        }
-        let mut entries: Vec<Entry<'a>> = modules.map(Entry::Module).collect();
-        entries.extend(loaded.iter().map(Entry::LoadedModule));
-        entries.extend(functions.iter().copied().map(Entry::Function));
-        let exports = || {
+        let (types, beyond) = readable(catalogue, &functions);
+        let exports = |function: bool| {
             let all = loaded.iter();
             all.flat_map(|module| module.exports.iter().map(move |export| (module, export)))
+                .filter(move |(_, export)| export.function == function)
+                .map(|(module, export)| Entry::Export(module, export))
         };
-        let as_entry = |(module, export)| Entry::Export(module, export);
-        entries.extend(
-            exports()
-                .filter(|(_, export)| export.function)
-                .map(as_entry),
-        );
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        entries.extend(bound(catalogue, &functions).map(Entry::Module));
+        entries.extend(loaded.iter().map(Entry::LoadedModule));
+        entries.extend(functions.iter().copied().map(Entry::Function));
+        entries.extend(exports(true));
         entries.extend(types.into_iter().map(Entry::Type));
-        entries.extend(
-            exports()
-                .filter(|(_, export)| !export.function)
-                .map(as_entry),
-        );
+        entries.extend(exports(false));
         Self {
             catalogue,
             entries,
@@ -134,6 +78,64 @@ impl<'a> Documentation<'a> {
     }
 }
 
+/// Modules that an agent may read of: those with a function of its own, and those that bind nothing,
+/// which carry types that every program may meet.
+fn bound<'a>(
+    catalogue: &'a Catalogue,
+    functions: &[&'a Function],
+) -> impl Iterator<Item = &'a Module> {
+    catalogue.modules.iter().filter(|module| {
+        let mut all = catalogue.functions.iter();
+        all.all(|entry| entry.module != module.id)
+            || functions.iter().any(|entry| entry.module == module.id)
+    })
+}
+
+/// Types that the functions of an agent are written with; and behind them those that only a failure or
+/// the declaration of another names.
+fn readable<'a>(
+    catalogue: &'a Catalogue,
+    functions: &[&'a Function],
+) -> (Vec<&'a Type>, Vec<&'a Type>) {
+    let failures: BTreeSet<&str> = catalogue
+        .functions
+        .iter()
+        .flat_map(|entry| &entry.throws)
+        .map(String::as_str)
+        .collect();
+    let written: BTreeSet<&str> = functions
+        .iter()
+        .flat_map(|entry| {
+            let signature = entry.returns.iter().chain(&entry.types);
+            signature.chain(&entry.receiver)
+        })
+        .map(String::as_str)
+        .collect();
+    let (types, others): (Vec<_>, Vec<_>) = catalogue.types.iter().partition(|declared| {
+        written.contains(declared.fqn.as_str()) && !failures.contains(declared.fqn.as_str())
+    });
+    let thrown = |declared: &&Type| {
+        functions
+            .iter()
+            .any(|entry| entry.throws.contains(&declared.fqn))
+    };
+    let (mut beyond, mut others): (Vec<&Type>, Vec<&Type>) = others.into_iter().partition(thrown);
+    // A type is readable where one that is readable is declared with it.
+    loop {
+        let known: Vec<&Type> = types.iter().chain(&beyond).copied().collect();
+        let (more, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|declared| {
+            known
+                .iter()
+                .any(|by| writes(&by.declaration, bare(&declared.fqn)))
+        });
+        others = rest;
+        if more.is_empty() {
+            return (types, beyond);
+        }
+        beyond.extend(more);
+    }
+}
+
 /// Whether one of an operation's pages is among those that stood in the window before the turn
 /// began, or none is asked for: an ending needs none (04 §8.4).
 pub fn documented<'k>(
@@ -149,17 +151,6 @@ pub fn documented<'k>(
         .map(|entry| entry.fqn.as_str())
         .collect();
     standing.into_iter().any(|key| names.contains(key))
-}
-
-/// The modules of gg's that an agent is offered a call of, in the table's order.
-pub fn offered_modules(offer: &Offer) -> Vec<&'static str> {
-    let mut modules: Vec<_> = OPERATIONS
-        .iter()
-        .filter(|row| offer.offers(row))
-        .map(Operation::module)
-        .collect();
-    modules.dedup();
-    modules
 }
 
 /// The last part of a full name.

@@ -93,29 +93,29 @@ impl<'a> Documentation<'a> {
 
     /// Types a page brings along.
     fn brought(&self, entry: Entry<'a>, types: PageTypes) -> Vec<Entry<'a>> {
-        let mut names: Vec<(&str, bool)> = Vec::new();
-        let mut add = |wanted: bool, of: &'a [String], loaded: bool| {
+        let mut names: Vec<&str> = Vec::new();
+        let mut add = |wanted: bool, of: &'a [String]| {
             if wanted {
-                names.extend(of.iter().map(|name| (name.as_str(), loaded)));
+                names.extend(of.iter().map(String::as_str));
             }
         };
         let of = match entry {
             Entry::Function(function) => {
-                add(types.returned, &function.returns, false);
-                add(types.parameters, &function.types, false);
-                add(types.errors, &function.throws, false);
+                add(types.returned, &function.returns);
+                add(types.parameters, &function.types);
+                add(types.errors, &function.throws);
                 None
             }
             Entry::Export(module, export) => {
-                add(types.returned, &export.returns, true);
-                add(types.parameters, &export.parameters, true);
+                add(types.returned, &export.returns);
+                add(types.parameters, &export.parameters);
                 Some(module)
             }
             Entry::Module(_) | Entry::Type(_) | Entry::LoadedModule(_) => None,
         };
         names
             .into_iter()
-            .filter_map(|(name, _)| {
+            .filter_map(|name| {
                 self.openable().find(|entry| match (entry, of) {
                     (Entry::Type(declared), None) => declared.fqn == name,
                     (Entry::Export(module, export), Some(of)) => {

@@ -1,7 +1,8 @@
 //! The membrane: every call a program makes passes it, once, in one way (04 §11).
 //!
 //! Bracket, gate, measure, funnel, close. A call that is not permitted, comes too late or fails is a
-//! value inside the program; nothing here can trap.
+//! value inside the program; nothing here can trap. The one call that ends its program never gets
+//! here: the engine does not copy what is past [`MAX_CALL_BYTES`](crate::program::MAX_CALL_BYTES).
 //!
 //! Always true: each call that is opened is closed, and a [`Call`] exists only between the two.
 
@@ -65,8 +66,8 @@ pub(crate) struct Left {
     pub(crate) services: Box<dyn Services>,
     pub(crate) calls: Calls,
     pub(crate) logs: Logs,
-    pub(crate) reports: Vec<Report>,
-    pub(crate) module_errors: Vec<ModuleError>,
+    pub(crate) reports: Capped<Report>,
+    pub(crate) module_errors: Capped<ModuleError>,
 }
 
 impl Membrane {
@@ -88,8 +89,8 @@ impl Membrane {
             services: self.services,
             calls: self.calls,
             logs: self.logs,
-            reports: self.reports.items,
-            module_errors: self.module_errors.items,
+            reports: self.reports,
+            module_errors: self.module_errors,
         }
     }
 

@@ -18,21 +18,24 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::alive::{Alive, Mark};
+
 /// How long a compiler may take (05 §8).
 pub(crate) const COMPILE_TIME: Duration = Duration::from_mins(1);
 
-/// Bytes of a compiler's words that are kept.
+/// Bytes of a compiler's words that are kept, from the first on.
 const MAX_OUTPUT: u64 = 4 << 20;
 
 /// Bytes of standard error that a failure is told with.
 const TAIL: usize = 2048;
 
-/// Where a compiler runs and what it takes for its own.
+/// Where a compiler runs, what it takes for its own, and with whom it is ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Redirected {
     pub(crate) cwd: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) temporary: PathBuf,
+    pub(crate) alive: Alive,
 }
 
 impl Redirected {
@@ -43,6 +46,7 @@ impl Redirected {
             cwd: temporary.clone(),
             home: temporary.clone(),
             temporary,
+            alive: Alive::default(),
         }
     }
 }
@@ -77,9 +81,8 @@ pub(crate) fn run<S: AsRef<OsStr>>(
     let name = name(program);
     let mut command = redirected(program, at);
     command.args(arguments).stdin(Stdio::null());
-    let mut child = command
-        .spawn()
-        .map_err(|error| CompilerError::Start(name.clone(), error))?;
+    let started = at.alive.start(&mut command);
+    let (mut child, mark) = started.map_err(|error| CompilerError::Start(name.clone(), error))?;
     let group = Pid::from_child(&child);
     let (told, ended) = bounded(1);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -87,6 +90,7 @@ pub(crate) fn run<S: AsRef<OsStr>>(
         let errors = std::thread::spawn(move || drained(stderr));
         let output = drained(stdout);
         let errors = errors.join().unwrap_or_default();
+        mark.ended();
         // Nobody waits any more where its time was over.
         told.send((child.wait(), output, errors)).ok();
     });
@@ -114,12 +118,11 @@ pub(super) fn started<S: AsRef<OsStr>>(
     program: &Path,
     arguments: &[S],
     at: &Redirected,
-) -> Result<Child, CompilerError> {
+) -> Result<(Child, Mark), CompilerError> {
     let mut command = redirected(program, at);
     command.args(arguments).stdin(Stdio::piped());
-    command
-        .spawn()
-        .map_err(|error| CompilerError::Start(name(program), error))
+    let started = at.alive.start(&mut command);
+    started.map_err(|error| CompilerError::Start(name(program), error))
 }
 
 /// Ends a process and all of its group.
@@ -131,10 +134,11 @@ pub(super) fn end(child: &mut Child) {
     }
 }
 
-/// The end of what a process writes on standard error, kept up to date.
+/// What a process wrote on standard error, once it has closed it.
 pub(super) fn errors_of(child: &mut Child) -> Receiver<String> {
     let (told, words) = bounded(1);
     let stderr = child.stderr.take();
+    // Nobody may want to know any more: the process was dropped.
     std::thread::spawn(move || told.send(drained(stderr)).ok());
     words
 }
@@ -220,6 +224,7 @@ mod tests {
             cwd: folder.to_owned(),
             home: folder.join("home"),
             temporary: folder.join("tmp"),
+            alive: Alive::default(),
         }
     }
 
@@ -270,14 +275,22 @@ mod tests {
 
     #[test]
     fn one_that_hangs_is_killed_with_what_it_started() {
-        let started = sh(
-            "sleep 600 & echo $! >&1; sleep 600",
-            Duration::from_millis(200),
+        let folder = tempfile::tempdir().unwrap();
+        let held = folder.path().join("held");
+        // What it started holds a lock for as long as it lives.
+        let script = format!("exec 9>{}; flock 9; sleep 600 & sleep 600", held.display());
+        let started = run(
+            Path::new("/bin/sh"),
+            &["-c", &script],
+            &at(folder.path()),
+            Duration::from_millis(500),
         );
         assert!(
             matches!(started, Err(CompilerError::Timeout(..))),
             "{started:?}"
         );
+        let lock = std::fs::File::create(&held).unwrap();
+        crate::trial::until("nothing of it is left", || lock.try_lock().is_ok());
     }
 
     #[test]

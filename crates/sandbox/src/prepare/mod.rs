@@ -3,8 +3,10 @@
 //! Always true: what was prepared is a function of its sources alone; what a language refused is told
 //! apart from what gg could not do, which is a defect and nothing a model reads.
 
+pub(crate) mod alive;
 pub(crate) mod compile;
 pub(crate) mod daemon;
+pub(crate) mod pool;
 pub(crate) mod shared;
 pub(crate) mod workspace;
 
@@ -14,6 +16,7 @@ use vocab::outcome::ErrorType;
 
 use crate::contract::CodeModule;
 use crate::locations::Locations;
+use alive::Alive;
 use compile::CompilerError;
 use daemon::DaemonError;
 use shared::Shared;
@@ -88,8 +91,6 @@ pub enum Band {
     Syntax,
     /// It does not check.
     Compile,
-    /// It is well-formed, and of a shape that cannot be run here.
-    Unsupported,
 }
 
 impl Band {
@@ -98,7 +99,6 @@ impl Band {
         match self {
             Self::Syntax => ErrorType::TranspileSyntax,
             Self::Compile => ErrorType::TranspileCompile,
-            Self::Unsupported => ErrorType::TranspileUnsupported,
         }
     }
 }
@@ -135,6 +135,8 @@ pub struct PrepareContext {
     workspace: Arc<Mutex<Option<Workspace>>>,
     /// What those beside it share too, once any of them has needed it.
     shared: Arc<Mutex<Option<Arc<Shared>>>>,
+    /// The compilers at work for any of them.
+    alive: Alive,
 }
 
 impl PrepareContext {
@@ -144,6 +146,7 @@ impl PrepareContext {
         Self {
             workspace: Arc::default(),
             shared: Arc::clone(&self.shared),
+            alive: self.alive.clone(),
         }
     }
 
@@ -158,7 +161,7 @@ impl PrepareContext {
         let mut workspace = self.workspace();
         let workspace = match &mut *workspace {
             Some(workspace) => workspace,
-            none => none.insert(Workspace::create().map_err(unusable)?),
+            none => none.insert(Workspace::create(self.alive.clone()).map_err(unusable)?),
         };
         workspace.reset(kept).map_err(unusable)?;
         prepare(workspace, &shared)
@@ -169,7 +172,10 @@ impl PrepareContext {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match &*shared {
             Some(shared) => Arc::clone(shared),
-            None => Arc::clone(shared.insert(Arc::new(Shared::create().map_err(unusable)?))),
+            None => {
+                let made = Shared::create(self.alive.clone()).map_err(unusable)?;
+                Arc::clone(shared.insert(Arc::new(made)))
+            }
         })
     }
 
@@ -186,8 +192,15 @@ impl PrepareContext {
         self.workspace().as_ref().map(|tree| tree.path().to_owned())
     }
 
+    /// Kills the compilers at work for this agent and all beside it; what is prepared from then on is
+    /// not. For the end of a run.
+    pub fn end(&self) {
+        self.alive.end();
+    }
+
     /// How often a module was built for this agent.
-    pub fn module_builds(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn module_builds(&self) -> usize {
         self.workspace()
             .as_ref()
             .map_or(0, Workspace::module_builds)

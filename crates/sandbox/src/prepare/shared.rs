@@ -16,8 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::TempDir;
 
+use super::alive::Alive;
 use super::compile::Redirected;
-use super::daemon::CompilerPool;
+use super::pool::CompilerPool;
 use super::{PrepareError, unusable};
 
 /// The most compilers that are kept warm.
@@ -27,11 +28,13 @@ const MAX_WARM: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Shared {
     root: TempDir,
+    /// What compilers kept warm are ended with.
+    alive: Alive,
     pools: Mutex<BTreeMap<PathBuf, Arc<CompilerPool>>>,
 }
 
 impl Shared {
-    pub(super) fn create() -> io::Result<Self> {
+    pub(super) fn create(alive: Alive) -> io::Result<Self> {
         let root = tempfile::Builder::new()
             .prefix(&format!("gg-toolchains-{}-", std::process::id()))
             .permissions(Permissions::from_mode(0o700))
@@ -41,6 +44,7 @@ impl Shared {
         }
         Ok(Self {
             root,
+            alive,
             pools: Mutex::default(),
         })
     }
@@ -75,6 +79,7 @@ impl Shared {
             cwd: self.root.path().to_owned(),
             home: self.root.path().join("home"),
             temporary: self.root.path().join("tmp"),
+            alive: self.alive.clone(),
         }
     }
 }
@@ -110,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_same_files_are_placed_once_and_do_not_change() {
-        let shared = Shared::create().unwrap();
+        let shared = Shared::create(Alive::default()).unwrap();
         let files = [("a/b", "x"), ("c", "y")];
         let folder = shared.toolchain_dir("it", &files).unwrap();
         assert_eq!(std::fs::read_to_string(folder.join("a/b")).unwrap(), "x");
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn it_lives_as_long_as_somebody_holds_it() {
-        let first = Shared::create().unwrap();
+        let first = Shared::create(Alive::default()).unwrap();
         let path = first.redirected().cwd;
         assert!(path.is_dir());
         drop(first);

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
+use super::alive::Alive;
 use super::compile::Redirected;
 
 /// The folder of the work directory that builds of modules stand in.
@@ -21,8 +22,11 @@ const MODULES: &str = "modules";
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: TempDir,
+    /// What compilers in it are ended with.
+    alive: Alive,
     modules: BTreeMap<String, Build>,
     /// How often a module was built here.
+    #[cfg(test)]
     built: usize,
 }
 
@@ -39,7 +43,7 @@ struct Build {
 
 impl Workspace {
     /// A new tree of nobody else's.
-    pub(super) fn create() -> io::Result<Self> {
+    pub(super) fn create(alive: Alive) -> io::Result<Self> {
         let moment = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
@@ -51,7 +55,9 @@ impl Workspace {
             .tempdir()?;
         let workspace = Self {
             root,
+            alive,
             modules: BTreeMap::new(),
+            #[cfg(test)]
             built: 0,
         };
         for folder in ["work", "output", "home", "tmp"] {
@@ -85,6 +91,7 @@ impl Workspace {
             cwd: self.work(),
             home: self.root.path().join("home"),
             temporary: self.root.path().join("tmp"),
+            alive: self.alive.clone(),
         }
     }
 
@@ -127,7 +134,10 @@ impl Workspace {
             _ => {}
         }
         make(&folder)?;
-        self.built += 1;
+        #[cfg(test)]
+        {
+            self.built += 1;
+        }
         Ok(folder)
     }
 
@@ -148,6 +158,7 @@ impl Workspace {
     }
 
     /// How often a module was built here.
+    #[cfg(test)]
     pub(crate) fn module_builds(&self) -> usize {
         self.built
     }
@@ -189,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_preparation_finds_only_modules_and_what_is_kept() {
-        let mut workspace = Workspace::create().unwrap();
+        let mut workspace = Workspace::create(Alive::default()).unwrap();
         let built = workspace.open_module("a").unwrap().join("a.js");
         std::fs::write(&built, "").unwrap();
         workspace.record_module("a", "source", "js", vec![built.clone()]);
@@ -219,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_tree_is_its_owners_alone_and_goes_with_it() {
-        let workspace = Workspace::create().unwrap();
+        let workspace = Workspace::create(Alive::default()).unwrap();
         let path = workspace.path().to_owned();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);

@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
+use vocab::credential::VARIABLE;
 
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
@@ -38,9 +39,6 @@ const CHUNK: usize = 64 * 1024;
 /// of its being let go.
 const BUSY_TRIES: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-
-/// The one variable of gg's environment that no command sees (R23).
-const CREDENTIAL: &str = "OPENROUTER_API_KEY";
 
 thread_local! {
     /// Where reads land. One for all commands of the thread: what is read is taken at once.
@@ -144,7 +142,7 @@ fn spawn(shared: &Shared, request: &Request) -> io::Result<Child> {
     };
     command
         .current_dir(&request.place.cwd)
-        .env_remove(CREDENTIAL)
+        .env_remove(VARIABLE)
         .env(MARK, shared.run.as_str())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

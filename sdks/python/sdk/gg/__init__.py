@@ -21,7 +21,7 @@ from . import (
 from ._log import log
 from .core import UNCHANGED, ApiError, ErrorCode
 
-__all__ = [
+MODULES = [
     "files",
     "shell",
     "board",
@@ -35,11 +35,10 @@ __all__ = [
     "programs",
     "session",
     "core",
-    "ApiError",
-    "ErrorCode",
-    "UNCHANGED",
-    "log",
 ]
+"""The modules, in the order a model meets them."""
+
+__all__ = [*MODULES, "ApiError", "ErrorCode", "UNCHANGED", "log"]
 
 
 def _tell_what_there_is(module: Any) -> None:
@@ -54,6 +53,6 @@ def _tell_what_there_is(module: Any) -> None:
     module.__getattr__ = missing
 
 
-for _name in __all__[:13]:
+for _name in MODULES:
     _tell_what_there_is(globals()[_name])
 _tell_what_there_is(sys.modules[__name__])

@@ -18,7 +18,10 @@ from wit_world.imports import types as contract
 from .core import UNCHANGED, ApiError, ErrorCode, Unchanged
 
 MAX_CALL_BYTES = 32 * 1024 * 1024
-"""What one call may carry; gg ends a program that brings more."""
+"""What one call may carry: one that brings more fails as `limit-exceeded`, before anything is copied.
+
+gg itself ends a program only past half as much again.
+"""
 
 BOUND: list[str] = []
 """The operations that functions bind."""

@@ -91,6 +91,9 @@ def evict_file_view(path: str | PathLike[str] | None = None) -> Reclaimed:
 
     Returns:
         How much was taken out.
+
+    Raises:
+        ApiError: With `INVALID_ARGUMENT`.
     """
     reclaimed = call(wire.evict_file_view, optional_path("path", path))
     return Reclaimed(reclaimed.items, reclaimed.tokens)

@@ -67,7 +67,7 @@ class TextFile:
         first_line: The number of the first of them, from 1.
         last_line: The number of the last of them.
         total_lines: How many lines the file has.
-        truncated: Whether lines are left out at the end.
+        truncated: Whether a bound of gg's left lines out at the end; a `limit` of the call is none.
     """
 
     contents: str

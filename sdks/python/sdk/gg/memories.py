@@ -71,7 +71,7 @@ class MemoryHit:
             Its body.
 
         Raises:
-            ApiError: With `NOT_FOUND`.
+            ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
         """
         return call(wire.read_memory, self.name)
 
@@ -203,7 +203,7 @@ def delete_memory(name: str) -> MemoryUsage:
         How full the notebook is.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     return _usage(call(wire.delete_memory, text("name", name)))
 
@@ -219,7 +219,7 @@ def read_memory(name: str) -> str:
         Its body.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     return call(wire.read_memory, text("name", name))
 

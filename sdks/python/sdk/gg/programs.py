@@ -79,7 +79,7 @@ def get(id: str | None = None) -> str:
         Its source, as it ran.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     return call(wire.get, optional("id", id))
 

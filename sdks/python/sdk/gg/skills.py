@@ -18,6 +18,6 @@ def read_skill(name: str) -> str:
         Its text.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     return call(wire.read_skill, text("name", name))

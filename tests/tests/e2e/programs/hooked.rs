@@ -1,10 +1,12 @@
-//! The operator's hooks stand around the writes and commands of programs as around those of tools.
+//! The operator's hooks stand around the writes and commands of programs as around those of tools, on
+//! every arm.
 
 use serde_json::{Value, json};
 use tests::run::Run;
 
-use super::{answers, does, launch};
-use crate::coders::told;
+use super::launch;
+use crate::arms::{Arm, Texts, both, on_each, programs, shown_attempts};
+use crate::coders::{refused, shown};
 use crate::hooks::custom;
 
 /// A script that answers with a decision.
@@ -12,82 +14,82 @@ fn hook(event: &str, decision: &Value) -> Value {
     custom(event, &format!("echo '{decision}'"))
 }
 
+/// A run of an agent with these hooks of its profile, whose turns are these programs.
+#[track_caller]
+fn hooked(arm: Arm, hooks: &Value, bodies: &[Texts]) -> Run {
+    let run = Run::builder()
+        .launch(launch(arm).root("/hooks", hooks.clone()))
+        .answers(programs(arm, bodies))
+        .run();
+    run.ended(0, "completed");
+    run
+}
+
 #[test]
 fn a_write_and_a_command_are_judged_before_they_happen() {
     let block = json!({ "action": "block", "reason": "not here" });
-    let run = Run::builder()
-        .launch(launch().root(
-            "/hooks",
-            json!([hook("pre-write", &block), hook("pre-shell", &block)]),
-        ))
-        .answers(answers([
-            does(
-                r#"
-                const caught = [];
-                for (const call of [
-                  () => files.writeFile("a", "x"),
-                  () => shell.shell("touch b"),
-                ]) {
-                  try { call(); } catch (error) { caught.push(`${error.code}: ${error.message}`); }
-                }
-                views.openText("caught", caught.join("\n"));
-                "#,
+    let hooks = json!([hook("pre-write", &block), hook("pre-shell", &block)]);
+    on_each(|arm| {
+        let calls = shown_attempts([
+            (
+                "write",
+                r#"files.writeFile("a", "x")"#,
+                r#"files.write_file("a", "x")"#,
             ),
-            does("session.finish('Done.');"),
-        ]))
-        .run();
-    run.ended(0, "completed");
-    assert_eq!(
-        told(&run, "View: caught"),
-        ["View: caught\n----\nrefused: not here\nrefused: not here"]
-    );
-    for file in ["a", "b"] {
-        assert!(!run.workspace().join(file).exists(), "{file}");
-    }
-    assert_eq!(run.events("hook").len(), 2);
+            (
+                "run",
+                r#"shell.shell("touch b")"#,
+                r#"shell.shell("touch b")"#,
+            ),
+        ]);
+        let run = hooked(arm, &hooks, &[calls]);
+        let out = shown(&run, "out");
+        for (name, operation) in [("write", "write_file"), ("run", "shell")] {
+            refused(&out, name, "refused", operation, &["not here"]);
+        }
+        for file in ["a", "b"] {
+            assert!(!run.workspace().join(file).exists(), "{file}");
+        }
+        assert_eq!(run.events("hook").len(), 2);
+    });
 }
 
 #[test]
 fn what_a_hook_says_behind_a_program_s_write_reaches_the_model() {
-    let run = Run::builder()
-        .launch(launch().root(
-            "/hooks",
-            json!([hook(
-                "post-write",
-                &json!({ "action": "message", "message": "well written" })
-            )]),
-        ))
-        .answers(answers([
-            does("files.writeFile('a', 'x'); views.openText('v', 'x');"),
-            does("session.finish('Done.');"),
-        ]))
-        .run();
-    run.ended(0, "completed");
-    assert_eq!(run.file("a"), "x");
-    let requests = run.gateway.as_ref().unwrap().requests();
-    assert!(
-        requests[1].text().contains("well written"),
-        "{}",
-        run.describe()
+    let said = json!({ "action": "message", "message": "well written" });
+    let hooks = json!([hook("post-write", &said)]);
+    let body = both(
+        "files.writeFile('a', 'x'); views.openText('v', 'x');",
+        "files.write_file('a', 'x')\nviews.open_text('v', 'x')",
     );
+    on_each(|arm| {
+        let run = hooked(arm, &hooks, std::slice::from_ref(&body));
+        assert_eq!(run.file("a"), "x");
+        let requests = run.gateway.as_ref().unwrap().requests();
+        assert!(
+            requests[1].text().contains("well written"),
+            "{}",
+            run.describe()
+        );
+    });
 }
 
 #[test]
 fn an_ending_that_a_hook_blocks_goes_on() {
-    let run = Run::builder()
-        .launch(launch().root(
-            "/hooks",
-            json!([custom(
-                "agent-stop",
-                r#"if test -e done; then echo '{"action":"continue"}';
-                else echo '{"action":"block","reason":"make the file first"}'; fi"#,
-            )]),
-        ))
-        .answers(answers([
-            does("session.finish('Done.');"),
-            does("files.writeFile('done', ''); session.finish('Done.');"),
-        ]))
-        .run();
-    run.ended(0, "completed");
-    assert_eq!(run.outcomes(), ["progressed", "finished"]);
+    let hooks = json!([custom(
+        "agent-stop",
+        r#"if test -e done; then echo '{"action":"continue"}';
+        else echo '{"action":"block","reason":"make the file first"}'; fi"#,
+    )]);
+    let bodies = [
+        both("session.finish('Done.');", "session.finish('Done.')"),
+        both(
+            "files.writeFile('done', ''); session.finish('Done.');",
+            "files.write_file('done', '')\nsession.finish('Done.')",
+        ),
+    ];
+    on_each(|arm| {
+        let run = hooked(arm, &hooks, &bodies);
+        assert_eq!(run.outcomes(), ["progressed", "finished"]);
+    });
 }

@@ -44,6 +44,8 @@ pub(in crate::agent) struct Account {
     refused: BTreeMap<&'static str, u64>,
     /// Code that did not load, each once.
     pub(super) module_errors: Vec<ModuleError>,
+    /// Code that did not load and is counted alone.
+    pub(super) module_errors_more: u64,
     /// Refusals that are counted and not named.
     refused_more: u64,
 }
@@ -68,12 +70,13 @@ impl Account {
     }
 
     /// Notes code that did not load.
-    pub(super) fn note_modules(&mut self, errors: Vec<ModuleError>) {
+    pub(super) fn note_modules(&mut self, errors: Vec<ModuleError>, more: u64) {
         for error in errors {
             if !self.module_errors.contains(&error) {
                 self.module_errors.push(error);
             }
         }
+        self.module_errors_more += more;
     }
 
     /// Takes a script in that ran behind the programs: it is nobody's to read documentation for.
@@ -90,7 +93,7 @@ impl Account {
             *self.refused.entry(operation).or_default() += times;
         }
         self.refused_more += script.refused_more;
-        self.note_modules(script.module_errors);
+        self.note_modules(script.module_errors, script.module_errors_more);
     }
 
     /// Counts calls of a program that was lost with all it would have told.

@@ -2,25 +2,27 @@
 //!
 //! Every call is answered before anything runs ([`submission`]). The programs then run one after
 //! another against the same live window, all of them, also behind one that failed; each with those
-//! that it hands over to ([`running`]). What they came to is worded in [`outcome`] and told to the
-//! operator in [`account`]. Notices stand before errors, and both behind what the turn's close does to
-//! the window.
+//! that it hands over to ([`running`]), and each on a thread of its own ([`execution`]). What they came
+//! to is worded in [`outcome`], summed in [`account`] and told to the operator in [`telling`]. Notices
+//! stand before errors, and both behind what the turn's close does to the window.
 //!
 //! Always true: a turn has at most one error, the first program's that failed; what a program did
 //! before it failed stands, but for its ending and what it hands over to.
 
 mod account;
+mod execution;
 mod opening;
+mod openings;
 mod outcome;
 mod running;
 pub(super) mod submission;
+mod telling;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, CodeNotice};
+use context::prompts::{self, CodeNotice, PromptError};
 use context::window::Retention;
-use record::event::LogLevel;
 use vocab::band::Band;
 use vocab::message::{Role, ToolCall};
 use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
@@ -30,7 +32,7 @@ use super::closing::Worked;
 use super::hooked::Broken;
 use super::turns::{ReplySize, Turns};
 use crate::stop::StopCause;
-pub(crate) use opening::Openings;
+pub(crate) use openings::Openings;
 use outcome::Failed;
 
 /// What a turn's programs leave to be said, behind all that its close does.
@@ -52,6 +54,13 @@ impl Said {
         self.dispatched > 0 && self.failed == 0
     }
 
+    /// Adds a fact about the session.
+    fn notify(&mut self, notice: CodeNotice<'_>) -> Result<(), Cut> {
+        self.notices
+            .push(prompts::code_notice(notice).map_err(no_text)?);
+        Ok(())
+    }
+
     /// The error of the turn.
     pub(super) fn error(&self) -> Option<ErrorType> {
         self.failures.first().map(|failed| failed.error)
@@ -60,12 +69,20 @@ impl Said {
 
 /// Why no more programs of a turn run.
 enum Cut {
-    /// Its programs have all run.
-    Done,
     /// The operator stopped the run.
     Canceled,
     /// What gg itself could not do, or a hook did not judge.
     Broken(Broken),
+}
+
+/// What gg itself could not do.
+fn defect(cause: String) -> Cut {
+    Cut::Broken(Broken::Defect(cause))
+}
+
+/// A text of gg's own that does not render.
+fn no_text(error: PromptError) -> Cut {
+    defect(format!("a text of gg's own does not render: {error}"))
 }
 
 impl Turns {
@@ -81,10 +98,10 @@ impl Turns {
         let submissions = self.acknowledge(turn, calls)?;
         let mut said = Said::default();
         let mut succeeded = Vec::with_capacity(submissions.len());
-        let mut cut = Cut::Done;
+        let mut cut: Option<Cut> = None;
         for (place, submission) in submissions.iter().enumerate() {
             if self.stop.has(StopCause::Canceled) {
-                cut = Cut::Canceled;
+                cut = Some(Cut::Canceled);
                 break;
             }
             if self.code.session.ending.is_some() {
@@ -98,18 +115,20 @@ impl Turns {
             match ran {
                 ControlFlow::Continue(ok) => succeeded.push(ok),
                 ControlFlow::Break(why) => {
-                    cut = why;
+                    cut = Some(why);
                     break;
                 }
             }
         }
-        self.tell_changes(turn);
+        self.tell_changes(turn).await;
         self.tell_views();
         match cut {
-            Cut::Done => {}
-            Cut::Broken(Broken::Defect(cause)) => return self.close_fatal(turn, cause, size),
-            Cut::Broken(Broken::Unjudged(why)) => return self.close_unjudged(turn, why, size),
-            Cut::Canceled => {
+            None => {}
+            Some(Cut::Broken(Broken::Defect(cause))) => return self.close_fatal(turn, cause, size),
+            Some(Cut::Broken(Broken::Unjudged(why))) => {
+                return self.close_unjudged(turn, why, size);
+            }
+            Some(Cut::Canceled) => {
                 // Cut short by the operator, not by the agent: no error of its.
                 self.answered += 1;
                 self.judge(turn, TurnVerdict::Progressed, None, size);
@@ -160,6 +179,10 @@ impl Turns {
         let Some(programs) = self.surface.code.clone() else {
             return ControlFlow::Continue(());
         };
+        if !self.declared.waits.is_empty() {
+            // How those ended is what it sees next.
+            return ControlFlow::Continue(());
+        }
         let last = self.window.items().last();
         let bare = last.is_some_and(|item| {
             item.turn == turn && matches!(item.message.role(), Role::Tool | Role::Assistant)
@@ -173,21 +196,5 @@ impl Turns {
         let text = self.rendered(turn, text)?;
         self.put(turn, Band::System, Retention::Ephemeral, text);
         ControlFlow::Continue(())
-    }
-
-    /// The operator is told of programs that an ending kept from running.
-    fn tell_unrun(&self, count: usize) {
-        let text = format!("{count} submitted program(s) do not run: the session ends before them");
-        let voice = &self.links.voice;
-        voice.log(LogLevel::Warn, Some("programs_unrun"), text);
-    }
-
-    /// Lines about views, where there were any.
-    fn tell_views(&self) {
-        let voice = &self.links.voice;
-        for (level, code, text) in account::views(&self.code.views) {
-            let text = self.shared.mask.apply(&text).into_owned();
-            voice.log(level, Some(code), text);
-        }
     }
 }

@@ -6,26 +6,22 @@
 //!
 //! Always true: an agent that has one has begun on the views of it, or has ended of a defect.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use context::library::KeptProgram;
 use context::opened;
 use context::opening_turn::{OpeningPlan, TREE_LABEL};
 use context::views::MAX_TEXT_BYTES;
 use record::event::LogLevel;
-use sandbox::arms::{Arm, Opening};
-use sandbox::prepare::{PrepareContext, Prepared};
-use tokio::sync::OnceCell;
+use sandbox::arms::Opening;
 use tools::Halt;
 use vocab::ids::CallId;
-use vocab::language::ProgramLanguage;
 use vocab::outcome::EndStatus;
 
 use super::account::Account;
-use super::submission::Submission;
-use super::{Broken, Cut};
+use super::execution::{RunContext, over};
+use super::{Broken, Cut, defect};
 use crate::agent::LoopEnd;
 use crate::agent::api::Programs;
 use crate::agent::program::Counts;
@@ -34,46 +30,6 @@ use crate::stop::StopCause;
 
 /// The call that an opening program is submitted by.
 const CALL: &str = "opening-1";
-
-/// Programs of gg's own that are kept prepared. Each may hold the directories of a workspace as they
-/// were at one time, so that old ones are of no use.
-const MOST: usize = 64;
-
-/// Programs of gg's own, each prepared once a run, by language and source.
-#[derive(Debug, Default)]
-pub(crate) struct Openings(Mutex<HashMap<(ProgramLanguage, Arc<str>), Slot>>);
-
-/// A program, once it is prepared.
-type Slot = Arc<OnceCell<Prepared>>;
-
-impl Openings {
-    fn slot(&self, language: ProgramLanguage, source: &Arc<str>) -> Slot {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (language, Arc::clone(source));
-        if known.len() >= MOST && !known.contains_key(&key) {
-            known.clear();
-        }
-        Arc::clone(known.entry(key).or_default())
-    }
-
-    /// A program, prepared now or by whoever came first.
-    async fn prepared(
-        &self,
-        arm: &'static dyn Arm,
-        source: &Arc<str>,
-        context: &PrepareContext,
-    ) -> Result<Prepared, String> {
-        let slot = self.slot(arm.language(), source);
-        let (source, context) = (Arc::clone(source), context.clone());
-        let prepare = move || arm.prepare_program(&source, &[], &context);
-        let prepared = slot.get_or_try_init(|| async move {
-            let prepared = tokio::task::spawn_blocking(prepare).await;
-            let prepared = prepared.map_err(|error| format!("preparing it died: {error}"))?;
-            prepared.map_err(|error| error.to_string())
-        });
-        prepared.await.cloned()
-    }
-}
 
 impl Turns {
     /// Opens on what the profile's opening turn names, where the agent answers with programs and
@@ -104,7 +60,7 @@ impl Turns {
                     self.spec.profile.slug
                 )))
             }
-            Err(Cut::Canceled | Cut::Done) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
+            Err(Cut::Canceled) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
         }
     }
 
@@ -156,30 +112,32 @@ impl Turns {
 
     async fn run_opening(&mut self, programs: &Programs, source: Arc<str>) -> Result<(), Cut> {
         let id = self.code.library.issue();
-        let id = id.map_err(|error| Cut::Broken(Broken::Defect(error.to_string())))?;
+        let id = id.map_err(|error| defect(error.to_string()))?;
         let receipt = id.clone().unwrap_or_else(|| "ok".into());
         for item in opened::by_program(CALL, &source, receipt, []) {
             self.window.push(item);
         }
         let context = &self.code.preparing;
-        let prepared = self
-            .shared
-            .openings
-            .prepared(programs.arm, &source, context)
-            .await;
-        let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
-        let submission = Submission {
-            call: CallId::from(CALL),
-            id: id.clone(),
-            source: Arc::clone(&source),
+        let openings = &self.shared.openings;
+        let (mut canceled, mut stop) = (self.stop.clone(), self.stop.clone());
+        let prepared = tokio::select! {
+            prepared = openings.prepared(programs.arm, &source, context) => prepared,
+            () = canceled.canceled() => return Err(Cut::Canceled),
+            // The run ends before this agent has begun: its first boundary says how.
+            () = over(&mut stop) => return Ok(()),
         };
+        let prepared = prepared.map_err(defect)?;
         self.code.begin_turn();
         self.code.docs.begin(&mut self.window, true);
         let counts = Arc::new(Counts::default());
         let mut account = Account::default();
-        let failed = self
-            .run_prepared(0, &submission, programs, prepared, &counts, &mut account)
-            .await?;
+        let run = RunContext {
+            turn: 0,
+            call: &CallId::from(CALL),
+            programs,
+            counts: &counts,
+        };
+        let failed = self.run_prepared(&run, prepared, &mut account).await?;
         let cut_short = self.code.session.cut_short;
         let shown = !self.code.views.opened.items.is_empty();
         self.code.begin_turn();
@@ -192,7 +150,7 @@ impl Turns {
             (None, None) => None,
         };
         if let Some(why) = why {
-            return Err(Cut::Broken(Broken::Defect(why)));
+            return Err(defect(why));
         }
         self.keep_opening(id, source);
         Ok(())

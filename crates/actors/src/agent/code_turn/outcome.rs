@@ -38,9 +38,10 @@ pub(super) fn rejected(
 }
 
 /// A program that failed as it ran; `None` for one that the run's stop ended, which is nobody's
-/// error. `calls` were carried out before.
+/// error. `more` failures are known only by their number; `calls` were carried out before.
 pub(super) fn failed(
     fault: &Fault,
+    more: u64,
     stderr: &str,
     calls: u64,
     mask: &Mask,
@@ -56,10 +57,13 @@ pub(super) fn failed(
         | Fault::Trap { .. }
         | Fault::Stopped => &[],
     };
-    let renderings: Vec<String> = reports
+    let mut renderings: Vec<String> = reports
         .iter()
         .map(|report| report.rendering.clone())
         .collect();
+    if more > 0 && !renderings.is_empty() {
+        renderings.push(prompts::more_failures(more)?);
+    }
     let stopped = match fault {
         Fault::Reported(_) | Fault::Stopped => None,
         Fault::Timeout {
@@ -98,7 +102,23 @@ mod tests {
 
     fn told(fault: &Fault, stderr: &str) -> Option<Failed> {
         let mask = Mask::new("sk-secret-key");
-        failed(fault, stderr, 2, &mask).unwrap()
+        failed(fault, 0, stderr, 2, &mask).unwrap()
+    }
+
+    #[test]
+    fn failures_that_were_not_kept_are_counted() {
+        let report = Report {
+            kind: ErrorKind::Other,
+            code: None,
+            operation: None,
+            rendering: "Error: one".to_owned(),
+        };
+        let told = failed(&Fault::Reported(vec![report]), 3, "", 0, &Mask::default());
+        let text = told.unwrap().unwrap().text;
+        assert_eq!(
+            text,
+            "Runtime error\n----\nError: one\n\nMore failures, not shown: 3."
+        );
     }
 
     #[test]

@@ -12,9 +12,9 @@ use ::context::modules::memories::MemoryCode;
 use ::context::modules::skills::{CodeHalf, Skill};
 use sandbox::arms::{self, Arm};
 use sandbox::prepare::PrepareError;
-use vocab::failure::{Failure, FailureClass};
+use vocab::failure::Failure;
 
-use super::{Broken, Held, Setting};
+use super::{Held, Setting};
 use crate::agent::loaded::{Authored, Owner, Ready, Rejected, Source};
 
 impl Authored {
@@ -58,7 +58,7 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// `io-error` where a compiler could not finish; the agent ends of that.
+    /// A compiler that could not finish: a defect, of which the agent ends.
     pub(super) fn use_code(
         &mut self,
         setting: &Setting,
@@ -115,12 +115,9 @@ impl Held {
 
     /// A compiler that could not finish with somebody's code.
     fn unfinished(&mut self, whose: &str, error: &PrepareError) -> Failure {
-        self.code.broken.get_or_insert_with(|| {
-            Broken::Defect(format!(
-                "the code of {whose} could not be prepared: {error}"
-            ))
-        });
-        Failure::new(FailureClass::IoError, "gg could not prepare the code")
+        self.code.defect(format!(
+            "the code of {whose} could not be prepared: {error}"
+        ))
     }
 }
 

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use sandbox::contract as wit;
 use sandbox::services::{Call, Delegation};
 use serde_json::Value;
-use vocab::failure::{Failure, FailureClass};
+use vocab::failure::Failure;
 use vocab::ids::Slug;
 use vocab::outcome::EndStatus;
 use vocab::tools::ToolName;
 
 use super::given::Given;
-use super::{Carried, Serving, mismatched};
+use super::{Carried, Serving};
 use crate::agent::Ending;
 use crate::agent::delegation_calls::roster;
 use crate::agent::turns::Turns;
+use crate::agent::undone::stopping;
 use crate::delegation::{Delegated, DelegationCall, ReturnValue};
 use crate::machine;
 
@@ -46,14 +47,11 @@ impl Serving {
 impl Turns {
     /// Whether the agent may still have something done: a stop of the run may have ended its wait
     /// and left it without a slot to go on in.
-    fn still_works(&self) -> Result<(), Failure> {
+    pub(super) fn still_works(&self) -> Result<(), Failure> {
         if self.seat.is_taken() {
             return Ok(());
         }
-        Err(Failure::new(
-            FailureClass::Refused,
-            "the run is stopping; nothing more is carried out",
-        ))
+        Err(stopping())
     }
 }
 
@@ -72,7 +70,7 @@ impl Delegation for Serving {
         });
         match spawned? {
             Delegated::Spawned { id, .. } => Ok(handle(id)),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -85,7 +83,7 @@ impl Delegation for Serving {
         let waited = self.delegate(call, &arguments.json(), |_| DelegationCall::wait(ids));
         match waited? {
             Delegated::Awaited(values) => Ok(values.into_iter().map(outcome).collect()),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -114,7 +112,7 @@ impl Delegation for Serving {
         let forked = self.delegate(call, &arguments.json(), |_| DelegationCall::fork(prompt));
         match forked? {
             Delegated::Forked(id) => Ok(handle(id)),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 

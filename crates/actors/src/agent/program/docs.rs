@@ -16,10 +16,10 @@ use sandbox::contract as wit;
 use sandbox::docs::{Documentation, Loaded, Page, PageTypes, Query};
 use sandbox::services::{self, Call};
 use vocab::band::Band;
-use vocab::failure::{Failure, FailureClass};
+use vocab::failure::Failure;
 use vocab::operations::Operation;
 
-use super::{Broken, Held, Serving, Setting};
+use super::{Held, Serving, Setting};
 
 /// What addresses the view of a search. The opening's is addressed by the modules it lists.
 const SEARCH: &str = "search results";
@@ -80,12 +80,7 @@ impl Held {
     /// The catalogue of the language. A launch of a language without one is refused, so that its
     /// absence here is gg's defect.
     fn catalogue(&mut self, setting: &Setting) -> Result<&'static Catalogue, Failure> {
-        catalogue::of(setting.arm.language()).map_err(|absent| {
-            self.code
-                .broken
-                .get_or_insert(Broken::Defect(absent.to_string()));
-            Failure::new(FailureClass::Other, "gg could not carry the call out")
-        })
+        catalogue::of(setting.arm.language()).map_err(|absent| self.code.defect(absent.to_string()))
     }
 
     /// Shows pages; one that stands already is left as it is, but for loaded code that was revised.

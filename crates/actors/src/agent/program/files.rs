@@ -9,26 +9,24 @@ use vocab::failure::Failure;
 use vocab::message::ImageFormat;
 use vocab::operations::Operation;
 
+use super::given::count;
 use super::{Carried, Serving, Setting, broke};
 
 /// Why a picture that is read is not shown.
 const READ_IS_NO_VIEW: &str = "a read shows nothing";
 
 impl Serving {
-    /// Reads a file without showing it.
-    fn read(
+    /// Reads a file without showing it; `answer` makes the call's answer of what was found.
+    fn read<T>(
         &mut self,
         call: &Call,
         path: String,
         offset: Option<u32>,
         limit: Option<u32>,
-        text_alone: bool,
-    ) -> Result<wit::FileRead, Failure> {
+        answer: impl FnOnce(&Setting, &ReadFile, FileRead) -> Result<Carried<T>, Failure>,
+    ) -> Result<T, Failure> {
         let arguments = json!({ "path": path, "offset": offset, "limit": limit });
         let read = ReadFile::given(path, offset, limit);
-        let instead = Operation::find("views.open_file")
-            .filter(|row| self.setting.offer.offers(row))
-            .map(|row| self.setting.arm.spelling(row));
         self.local(call, &arguments, move |_, setting| {
             let read = read?;
             let policy = FilePolicy {
@@ -36,20 +34,19 @@ impl Serving {
                 ..setting.files
             };
             let found = tools::read(&read, &setting.place, &policy, &setting.halt)?;
-            if text_alone && let FileRead::Picture(picture) = &found {
-                let what = picture.format;
-                return Err(Failure::invalid(format!(
-                    "`{}` is {what}, no text",
-                    read.path
-                )));
-            }
-            let reason = match instead {
-                Some(call) => format!("{READ_IS_NO_VIEW}; `{call}` opens a view of it"),
-                None => READ_IS_NO_VIEW.to_owned(),
-            };
-            let value = setting.file_read(&read, &found, Some(reason));
-            Ok(Carried::new(value, found.into_done(&read.path).text))
+            answer(setting, &read, found)
         })
+    }
+
+    /// Why a picture that is read is not shown, and what shows it.
+    fn unshown(&self) -> String {
+        let instead = Operation::find("views.open_file")
+            .filter(|row| self.setting.offer.offers(row))
+            .map(|row| self.setting.arm.spelling(row));
+        match instead {
+            Some(call) => format!("{READ_IS_NO_VIEW}; `{call}` opens a view of it"),
+            None => READ_IS_NO_VIEW.to_owned(),
+        }
     }
 }
 
@@ -64,9 +61,9 @@ impl Setting {
         match found {
             FileRead::Text(text) => wit::FileRead::Text(wit::TextRead {
                 contents: self.shared.mask.apply(&text.contents).into_owned(),
-                first_line: narrow(text.first),
-                last_line: narrow(text.last),
-                total_lines: narrow(text.total),
+                first_line: count(text.first),
+                last_line: count(text.last),
+                total_lines: count(text.total),
                 // Less than was asked for: of a bound of gg's, not of the call.
                 truncated: text.cut || call.limit.is_none() && text.last < text.total,
             }),
@@ -86,11 +83,6 @@ impl Setting {
     }
 }
 
-/// A count as the contract has it. No file has more lines than that, nor a directory more entries.
-fn narrow(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
-}
-
 impl Files for Serving {
     fn read_file(
         &mut self,
@@ -99,7 +91,11 @@ impl Files for Serving {
         offset: Option<u32>,
         limit: Option<u32>,
     ) -> Result<wit::FileRead, Failure> {
-        self.read(call, path, offset, limit, false)
+        let unshown = self.unshown();
+        self.read(call, path, offset, limit, |setting, read, found| {
+            let value = setting.file_read(read, &found, Some(unshown));
+            Ok(Carried::new(value, found.into_done(&read.path).text))
+        })
     }
 
     fn read_text_file(
@@ -109,13 +105,19 @@ impl Files for Serving {
         offset: Option<u32>,
         limit: Option<u32>,
     ) -> Result<String, Failure> {
-        match self.read(call, path, offset, limit, true)? {
-            wit::FileRead::Text(text) => Ok(text.contents),
-            // Refused above.
-            wit::FileRead::Image(image) => {
-                Err(Failure::invalid(format!("`{}` is no text", image.label)))
-            }
-        }
+        self.read(call, path, offset, limit, |setting, read, found| {
+            let contents = match &found {
+                FileRead::Text(text) => setting.shared.mask.apply(&text.contents).into_owned(),
+                FileRead::Picture(picture) => {
+                    let what = picture.format;
+                    return Err(Failure::invalid(format!(
+                        "`{}` is {what}, no text",
+                        read.path
+                    )));
+                }
+            };
+            Ok(Carried::new(contents, found.into_done(&read.path).text))
+        })
     }
 
     fn write_file(&mut self, call: &Call, path: String, contents: String) -> Result<u64, Failure> {
@@ -175,7 +177,7 @@ impl Files for Serving {
             let mask = &setting.shared.mask;
             let matches = found.matches.into_iter().map(|found| wit::SearchMatch {
                 path: found.path,
-                line: narrow(found.line),
+                line: count(found.line),
                 text: mask.apply(&found.text).into_owned(),
             });
             Ok(Carried::new(matches.collect(), text))

@@ -28,7 +28,7 @@ impl Given {
     }
 }
 
-/// A count as the contract has it; no agent gets to one beyond.
-pub(super) fn count(number: u64) -> u32 {
+/// A count as the contract has it; no agent gets to one beyond, nor a file to more lines.
+pub(in crate::agent) fn count(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

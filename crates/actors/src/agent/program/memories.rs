@@ -13,7 +13,7 @@ use vocab::language::ProgramLanguage;
 
 use super::code::{refused, unusable, with_rejected};
 use super::given::{Given, count};
-use super::{Carried, Serving, mismatched};
+use super::{Carried, Serving};
 use crate::agent::loaded::{Authored, Owner};
 
 /// What a program gives of a memory to write.
@@ -117,7 +117,7 @@ impl Serving {
         }
         let written = match self.ask_memories(make) {
             Ok(MemoryAnswer::Written(written)) => Ok(written),
-            Ok(MemoryAnswer::Body { .. } | MemoryAnswer::Hits(_)) => Err(mismatched()),
+            Ok(MemoryAnswer::Body { .. } | MemoryAnswer::Hits(_)) => Err(self.mismatched()),
             Err(failure) => Err(failure),
         };
         let (held, setting) = self.held()?;
@@ -173,7 +173,7 @@ impl Serving {
         let owner = Owner::Memory(name.as_str().into());
         let answer = self.ask_memories(|_| MemoryCall::read(name))?;
         let MemoryAnswer::Body { body, code } = answer else {
-            return Err(mismatched());
+            return Err(self.mismatched());
         };
         let (held, setting) = self.held()?;
         let rejected = match unusable(setting.arm, &code) {
@@ -267,7 +267,7 @@ impl Memories for Serving {
         let arguments = Given::default().with("keywords", keywords.clone());
         match self.memory_call(call, &arguments.json(), |_| MemoryCall::search(keywords))? {
             MemoryAnswer::Hits(hits) => Ok(hits.into_iter().map(hit).collect()),
-            MemoryAnswer::Written(_) | MemoryAnswer::Body { .. } => Err(mismatched()),
+            MemoryAnswer::Written(_) | MemoryAnswer::Body { .. } => Err(self.mismatched()),
         }
     }
 }

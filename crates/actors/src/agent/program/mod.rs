@@ -16,7 +16,7 @@ mod delegation;
 mod docs;
 mod files;
 mod frame;
-mod given;
+pub(super) mod given;
 mod memories;
 mod programs;
 mod session;
@@ -42,7 +42,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tools::{FilePolicy, Halt, Place};
-use vocab::failure::{Failure, FailureClass};
+use vocab::failure::Failure;
 use vocab::grant::Offer;
 use vocab::ids::CallId;
 use vocab::message::Image;
@@ -53,7 +53,7 @@ use super::hooked::Ran;
 use super::loaded::Loaded;
 use super::succession::Declared;
 use super::turns::Turns;
-use super::undone::Undone;
+use super::undone::{Undone, defective, stopping};
 use super::upkeep::Upkeep;
 use crate::messages::Keep;
 use crate::shared::Shared;
@@ -116,14 +116,18 @@ impl CodeState {
         self.loaded.modules()
     }
 
-    /// What a program is told of a call that came to nothing. A defect stays noted.
+    /// Notes a defect of gg's own, of which the agent ends, and answers what the program is told. The
+    /// first stays the cause.
+    pub(super) fn defect(&mut self, cause: impl Into<String>) -> Failure {
+        self.broken.get_or_insert(Broken::Defect(cause.into()));
+        defective()
+    }
+
+    /// What a program is told of a call that came to nothing.
     pub(super) fn undone(&mut self, undone: Undone) -> Failure {
         match undone {
             Undone::Refused(failure) => failure,
-            Undone::Defect(cause) => {
-                self.broken.get_or_insert(Broken::Defect(cause));
-                Failure::new(FailureClass::Other, "gg could not carry the call out")
-            }
+            Undone::Defect(cause) => self.defect(cause),
         }
     }
 }
@@ -234,9 +238,19 @@ impl Serving {
         self.held
     }
 
+    /// A call that was answered as another is: a defect.
+    fn mismatched(&mut self) -> Failure {
+        match self.held() {
+            Ok((held, _)) => held
+                .code
+                .defect("a program's call was answered as another is"),
+            Err(lost) => lost,
+        }
+    }
+
     /// The state, for a call that dispatches nothing.
     pub(super) fn held(&mut self) -> Result<(&mut Held, &Setting), Failure> {
-        let held = self.held.as_deref_mut().ok_or_else(lost)?;
+        let held = self.held.as_deref_mut().ok_or_else(stopping)?;
         Ok((held, &self.setting))
     }
 
@@ -248,7 +262,7 @@ impl Serving {
         arguments: &Value,
         work: impl FnOnce(&mut Held, &Setting) -> Result<Carried<T>, Failure>,
     ) -> Result<T, Failure> {
-        let held = self.held.as_deref_mut().ok_or_else(lost)?;
+        let held = self.held.as_deref_mut().ok_or_else(stopping)?;
         let outcome = work(held, &self.setting);
         self.record(call, arguments, outcome)
     }
@@ -270,7 +284,7 @@ impl Serving {
         &mut self,
         work: impl AsyncFnOnce(&mut Turns) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let held = self.held.take().ok_or_else(lost)?;
+        let held = self.held.take().ok_or_else(stopping)?;
         let (sender, receiver) = blocking::sync_channel(1);
         let request: Request = Box::new(move |turns| {
             Box::pin(async move {
@@ -284,9 +298,9 @@ impl Serving {
         });
         if let Err(unsent) = self.crossings.send(Crossing { held, request }) {
             self.held = Some(unsent.0.held);
-            return Err(lost());
+            return Err(stopping());
         }
-        let (held, outcome) = receiver.recv().map_err(|_| lost())?;
+        let (held, outcome) = receiver.recv().map_err(|_| stopping())?;
         self.held = Some(held);
         outcome
     }
@@ -380,21 +394,22 @@ impl Turns {
 /// What a call between hooks came to. What ends the agent behind it is kept for the turn.
 pub(super) fn broke<T>(turns: &mut Turns, ran: Ran<T>) -> Result<T, Failure> {
     let Ran { outcome, broken } = ran;
-    if broken.is_some() {
-        turns.code.broken = broken;
-    }
+    turns.code.broken = turns.code.broken.take().or(broken);
     outcome
 }
 
-/// A call behind which nobody stands any more: the agent has ended, or died.
-fn lost() -> Failure {
-    Failure::new(
-        FailureClass::Refused,
-        "the run is stopping; nothing more is carried out",
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A call that was answered as another is.
-fn mismatched() -> Failure {
-    Failure::new(FailureClass::Other, "gg answered another call")
+    #[test]
+    fn the_first_defect_stays_the_cause_and_the_program_is_told_no_other() {
+        let mut code = CodeState::default();
+        let first = code.defect("the first");
+        let second = code.undone(Undone::Defect("a second".to_owned()));
+        assert_eq!(first, second);
+        assert_eq!(code.broken, Some(Broken::Defect("the first".to_owned())));
+        let refused = Failure::invalid("no");
+        assert_eq!(code.undone(Undone::Refused(refused.clone())), refused);
+    }
 }

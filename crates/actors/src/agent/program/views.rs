@@ -20,7 +20,8 @@ use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::ids::MessageId;
 
-use super::{Broken, Carried, Held, Serving, Setting};
+use super::given::count;
+use super::{Carried, Held, Serving, Setting};
 
 /// View records kept of each kind.
 const MAX_RECORDS: usize = 100;
@@ -93,13 +94,8 @@ impl Held {
 
     /// A text of gg's own that does not render: a defect, of which the agent ends.
     pub(super) fn no_text(&mut self, error: &prompts::PromptError) -> Failure {
-        self.code.broken = Some(Broken::Defect(format!(
-            "a text of gg's own does not render: {error}"
-        )));
-        Failure::new(
-            vocab::failure::FailureClass::Other,
-            "gg could not carry the call out",
-        )
+        self.code
+            .defect(format!("a text of gg's own does not render: {error}"))
     }
 
     /// Closes the views that `of` says, tells of it, and keeps a record; how many there were.
@@ -110,7 +106,7 @@ impl Held {
             (Band::SearchResults, ManagedAction::CloseSearchViews),
             (Band::DocsView, ManagedAction::CloseDocsViews),
         ];
-        let mut count = 0;
+        let mut total = 0;
         for (band, action) in ACTIONS {
             let closed = self
                 .window
@@ -118,7 +114,7 @@ impl Held {
             if closed.views.is_empty() {
                 continue;
             }
-            count += closed.views.len();
+            total += closed.views.len() as u64;
             for view in &closed.views {
                 self.code.views.closed.push(ViewRecord {
                     band,
@@ -131,7 +127,7 @@ impl Held {
             let event = Event::ContextManaged(managed(action, &closed));
             setting.voice.say_in_turn(setting.turn, event);
         }
-        u32::try_from(count).unwrap_or(u32::MAX)
+        count(total)
     }
 }
 
@@ -252,7 +248,9 @@ impl Views for Serving {
 
     fn close(&mut self, _: &Call, selector: String) -> Result<u32, Failure> {
         if selector.is_empty() {
-            return Err(Failure::invalid("`selector` is empty"));
+            return Err(Failure::invalid(
+                "`selector` is empty; expected the path or the label a view was opened under",
+            ));
         }
         let (held, setting) = self.held()?;
         Ok(held.close(setting, |band, name| {
@@ -262,7 +260,6 @@ impl Views for Serving {
 
     fn current(&mut self, _: &Call) -> Result<Vec<wit::OpenView>, Failure> {
         let (held, _) = self.held()?;
-        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let view = |item: &::context::window::Item| wit::OpenView {
             kind: match item.band {
                 Band::FileView => wit::ViewKind::File,
@@ -270,10 +267,10 @@ impl Views for Serving {
                 _ => wit::ViewKind::Text,
             },
             selector: item.selector.as_deref().unwrap_or_default().to_owned(),
-            tokens: narrow(item.tokens().unwrap_or_default()),
+            tokens: count(item.tokens().unwrap_or_default()),
             region: item.region.map(|region| wit::LineRegion {
-                first: narrow(region.first),
-                last: narrow(region.last),
+                first: count(region.first),
+                last: count(region.last),
             }),
         };
         // What is pinned is not the agent's to close.

@@ -38,6 +38,7 @@ mod tests {
             profile: "root".into(),
             kind: "root",
             root: "/work".into(),
+            worktree: None,
             policy: None,
         }
     }

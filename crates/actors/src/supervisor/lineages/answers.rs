@@ -94,4 +94,6 @@ pub(in crate::supervisor) struct Departure {
     pub(in crate::supervisor) answered: Option<(AgentId, Vec<ReturnValue>)>,
     /// Messages nobody will read.
     pub(in crate::supervisor) dropped: Vec<Letter>,
+    /// The value of a top-level agent, where this was the last of all that come of it.
+    pub(in crate::supervisor) whole: Option<ReturnValue>,
 }

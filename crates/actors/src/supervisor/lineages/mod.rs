@@ -22,6 +22,7 @@ mod waits;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use board::Refusal;
 use vocab::ids::AgentId;
 
 use crate::delegation::{Letter, ReturnValue};
@@ -42,12 +43,16 @@ pub(super) struct Lineages {
     successors: HashMap<AgentId, AgentId>,
     /// Copies that were promised and not made yet, with the handles of their makers.
     reserved: HashMap<AgentId, AgentId>,
+    /// Lineages that have not ended, by the top-level one they come of.
+    live: HashMap<AgentId, usize>,
     stopping: bool,
 }
 
 #[derive(Debug)]
 struct Lineage {
     parent: Option<AgentId>,
+    /// The handle of the top-level lineage it comes of; its own where it is one.
+    top: AgentId,
     /// Its place among the parent's children.
     place: u64,
     depth: u64,
@@ -96,7 +101,19 @@ impl Lineages {
             known: HashMap::new(),
             successors: HashMap::new(),
             reserved: HashMap::new(),
+            live: HashMap::new(),
             stopping: false,
+        }
+    }
+
+    /// Whether a top-level agent may begin now.
+    pub(super) fn may_begin(&self) -> Result<(), Refusal> {
+        if self.stopping {
+            return Err(Refusal::Stopping);
+        }
+        match self.max_agents {
+            Some(max) if self.promised_and_started() >= max => Err(Refusal::Agents { max }),
+            _ => Ok(()),
         }
     }
 
@@ -108,6 +125,11 @@ impl Lineages {
     /// Lineages started so far, the root's among them.
     pub(super) fn started(&self) -> u64 {
         self.known.len() as u64
+    }
+
+    /// The same, and copies that will be.
+    fn promised_and_started(&self) -> u64 {
+        self.started() + self.reserved.len() as u64
     }
 
     /// The handle of an agent's lineage.
@@ -139,9 +161,8 @@ impl Lineages {
             let max = self.max_depth;
             return Err(SpawnRefusal::Depth { max });
         }
-        let promised = self.started() + self.reserved.len() as u64;
         if let Some(max) = self.max_agents
-            && promised >= max
+            && self.promised_and_started() >= max
         {
             return Err(SpawnRefusal::Agents { max });
         }
@@ -173,13 +194,17 @@ impl Lineages {
 
     fn add(&mut self, id: AgentId, parent: Option<AgentId>, depth: u64) {
         let mut place = 0;
+        let mut top = id.clone();
         if let Some(parent) = parent.as_ref().and_then(|it| self.known.get_mut(it)) {
+            top = parent.top.clone();
             place = parent.children.len() as u64;
             parent.children.push(id.clone());
             parent.uncollected.insert(place, id.clone());
         }
+        *self.live.entry(top.clone()).or_default() += 1;
         let lineage = Lineage {
             parent,
+            top,
             place,
             depth,
             current: id.clone(),
@@ -255,10 +280,26 @@ impl Lineages {
         lineage.stage = Stage::Ended(value);
         let awaited = std::mem::take(&mut lineage.awaited);
         let parent = lineage.parent.clone().filter(|_| awaited);
+        let top = lineage.top.clone();
         self.reserved.retain(|_, maker| *maker != id);
         Departure {
             answered: parent.and_then(|parent| self.met(&parent)),
             dropped,
+            whole: self.leave(&top),
+        }
+    }
+
+    /// One of a subtree has ended: the value of the agent on top of it, where it was the last.
+    fn leave(&mut self, top: &AgentId) -> Option<ReturnValue> {
+        let live = self.live.get_mut(top)?;
+        *live -= 1;
+        if *live > 0 {
+            return None;
+        }
+        self.live.remove(top);
+        match &self.known.get(top)?.stage {
+            Stage::Ended(value) => Some(value.clone()),
+            Stage::Live { .. } => None,
         }
     }
 

@@ -295,6 +295,8 @@ enum Step {
     Reserve(u8),
     Commit(u8),
     Stop,
+    /// A top-level agent, as the board starts them.
+    Begin,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -307,6 +309,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => any::<u8>().prop_map(Step::Succeed),
         2 => any::<u8>().prop_map(Step::Reserve),
         2 => any::<u8>().prop_map(Step::Commit),
+        2 => Just(Step::Begin),
         1 => Just(Step::Stop),
     ]
 }
@@ -327,6 +330,8 @@ struct Model {
     ended: BTreeSet<AgentId>,
     waiting: BTreeMap<AgentId, Vec<AgentId>>,
     unread: BTreeMap<AgentId, usize>,
+    /// The top-level agent that each comes of.
+    tops: BTreeMap<AgentId, AgentId>,
 }
 
 impl Model {
@@ -359,9 +364,20 @@ impl Model {
             .entry(by.clone())
             .or_default()
             .push(id.clone());
+        let top = self.top(by).clone();
+        self.tops.insert(id.clone(), top);
         self.depth.insert(id.clone(), depth);
         self.live.push(id.clone());
         ordinal
+    }
+
+    fn top<'a>(&'a self, id: &'a AgentId) -> &'a AgentId {
+        self.tops.get(id).unwrap_or(id)
+    }
+
+    /// Whether all that come of a top-level agent have ended.
+    fn whole(&self, top: &AgentId) -> bool {
+        self.live.iter().all(|id| self.top(id) != top)
     }
 }
 
@@ -397,6 +413,23 @@ proptest! {
                     prop_assert!(model.names.insert(grant.id.clone()), "{} twice", grant.id);
                     prop_assert_eq!(grant.depth, depth + 1);
                     prop_assert_eq!(grant.ordinal, model.adopt(&by, &grant.id, grant.depth));
+                }
+                Step::Begin => {
+                    let promised = started + model.reserved.len() as u64;
+                    let expected = match max_agents {
+                        _ if stopped => Err(Refusal::Stopping),
+                        Some(max) if promised >= max => Err(Refusal::Agents { max }),
+                        _ => Ok(()),
+                    };
+                    let may = lineages.may_begin();
+                    prop_assert_eq!(&may, &expected);
+                    if may.is_err() { continue }
+                    let id = AgentId::from(format!("ISSUE-1.{started}i"));
+                    lineages.begin(id.clone());
+                    started += 1;
+                    model.names.insert(id.clone());
+                    model.depth.insert(id.clone(), 0);
+                    model.live.push(id);
                 }
                 Step::Succeed(who) => {
                     let Some(by) = model.pick(who) else { continue };
@@ -495,6 +528,9 @@ proptest! {
                     let departure = lineages.end(value(id.as_str()));
                     let unread = model.unread.remove(&id).unwrap_or_default();
                     prop_assert_eq!(departure.dropped.len(), unread);
+                    let top = model.top(&id).clone();
+                    let whole = model.whole(&top).then(|| value(top.as_str()));
+                    prop_assert_eq!(&departure.whole, &whole);
                     let met: Vec<AgentId> = model
                         .waiting
                         .iter()

@@ -1,6 +1,7 @@
 //! Worktrees: cut, worked in, committed, put back, put away.
 
 use super::{Field, did, sh, worked};
+use crate::git::{Options, Repository};
 use crate::protocol::{MergeEnd, PutAway};
 
 fn kept(end: PutAway) -> String {
@@ -30,6 +31,34 @@ async fn eight_issues_that_start_together_all_get_a_worktree_with_what_is_pendin
     }
     // What was pending is one commit of gg's.
     assert_eq!(field.sh("git log --format=%an").await, "gg\nagent");
+}
+
+#[tokio::test]
+async fn a_worktree_goes_while_another_one_comes() {
+    let field = Field::new().await;
+    // As slow as a git may be between two files of what it notes of a worktree.
+    let slow = "#!/bin/sh\ncase \"$*\" in *'worktree add'*)\n\
+                half=.git/worktrees/half; mkdir -p $half; echo /gone/.git >$half/gitdir; : >$half/commondir; sleep 0.3\n\
+                rm -r $half;;\nesac\nexec git \"$@\"\n";
+    let program = field.workspace().with_file_name("slow-git");
+    std::fs::write(&program, slow).unwrap();
+    std::fs::set_permissions(
+        &program,
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let options = Options {
+        program,
+        ..field.options()
+    };
+    let (repository, _) = Repository::open(options).await.unwrap();
+    let goes = repository.cut("gg/ui-1").await.unwrap();
+    let (came, gone) = tokio::join!(
+        repository.cut("gg/ui-2"),
+        repository.discard(&goes, "nothing")
+    );
+    assert!(came.unwrap().path.exists());
+    assert_eq!(gone, PutAway::Removed);
 }
 
 /// F77

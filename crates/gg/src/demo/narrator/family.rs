@@ -29,14 +29,17 @@ impl Family {
         let id = word(&event["agentId"]);
         self.members.insert(id.clone());
         let parent = word(&event["parentId"]);
-        if parent.is_empty() {
-            return None;
-        }
+        let issue = word(&event["origin"]["issue"]);
+        let why = match (parent.is_empty(), issue.is_empty()) {
+            (false, _) => format!("started by {parent}"),
+            (true, false) => format!("for issue {issue}"),
+            (true, true) => return None,
+        };
         let profile = word(&event["profileId"]);
         let task = event["brief"].as_str().unwrap_or_default();
         let task = glimpse(task, SHOWN);
         Some(format!(
-            "     {bold}+ {id}{off} {dim}({profile}, started by {parent}){off} {task}\n"
+            "     {bold}+ {id}{off} {dim}({profile}, {why}){off} {task}\n"
         ))
     }
 
@@ -45,8 +48,13 @@ impl Family {
         let Palette { dim, bad, off, .. } = palette;
         match event["status"].as_str()? {
             "blocked" => {
-                let agents = event["waitingOn"]["agents"].as_array();
-                let names: Vec<String> = agents.into_iter().flatten().map(word).collect();
+                let on = &event["waitingOn"];
+                let issues = on["issues"].as_array().into_iter().flatten();
+                let issues = issues.chain(Some(&on["issue"]).filter(|issue| issue.is_string()));
+                let agents = on["agents"].as_array().into_iter().flatten().map(word);
+                let names: Vec<String> = agents
+                    .chain(issues.map(|issue| format!("issue {}", word(issue))))
+                    .collect();
                 let mut whom = names[..names.len().min(NAMED)].join(", ");
                 if names.len() > NAMED {
                     write!(whom, " and {} more", names.len() - NAMED)

@@ -1,4 +1,4 @@
-//! Which bytes of a source are code (05 §9).
+//! Which bytes of a source of JavaScript or TypeScript are code (05 §9).
 //!
 //! Always true: a masked text is as long as its source, byte for byte, and has its lines.
 

@@ -9,7 +9,8 @@ mod mask;
 
 use vocab::operations::Operation;
 
-use super::{Dialect, Lines, Opening, own};
+use super::{Dialect, Lines, Opening, literal, own};
+use crate::docs::MOST_HITS;
 
 /// Words that cannot name a namespace a module imports, in a module's strict code.
 const RESERVED: [&str; 52] = [
@@ -66,9 +67,6 @@ const RESERVED: [&str; 52] = [
     "yield",
     "gg",
 ];
-
-/// The most that one search may list.
-const LISTED: u32 = 100;
 
 /// A language that is written as JavaScript is.
 pub(super) trait Ecmascript: Sync {}
@@ -167,7 +165,7 @@ fn lib_access(key: &str, export: &str) -> String {
 }
 
 fn lib_import(key: &str) -> String {
-    format!("import * as {key} from {};", json(&format!("lib:{key}")))
+    format!("import * as {key} from {};", literal(&format!("lib:{key}")))
 }
 
 fn module_import(module: &str) -> String {
@@ -187,7 +185,7 @@ fn call(operation: &Operation) -> String {
 }
 
 fn file_view_statement(path: &str, lines: Option<Lines>) -> String {
-    let (open, path) = (call(own("views.open_file")), json(path));
+    let (open, path) = (call(own("views.open_file")), literal(path));
     match lines {
         None => format!("{open}({path});"),
         Some(Lines { offset, limit }) => {
@@ -206,17 +204,21 @@ fn bootstrap_program(opening: &Opening<'_>) -> String {
     let shows = !opening.functions.is_empty() || !opening.texts.is_empty();
     let mut program = imports(&[("docs", !opening.modules.is_empty()), ("views", shows)]);
     if !opening.modules.is_empty() {
-        let modules: Vec<_> = opening.modules.iter().map(|module| json(module)).collect();
+        let modules: Vec<_> = opening
+            .modules
+            .iter()
+            .map(|module| literal(module))
+            .collect();
         let (search, modules) = (call(own("docs.search")), modules.join(", "));
         program.push_str(&format!(
-            "{search}({{ modules: [{modules}], limit: {LISTED} }});\n"
+            "{search}({{ modules: [{modules}], limit: {MOST_HITS} }});\n"
         ));
     }
     let names: Vec<_> = opening.functions.iter().map(|row| spelling(row)).collect();
     program.push_str(&pages(&names));
     for (label, body) in opening.texts {
         let open = call(own("views.open_text"));
-        program.push_str(&format!("{open}({}, {});\n", json(label), json(body)));
+        program.push_str(&format!("{open}({}, {});\n", literal(label), literal(body)));
     }
     program
 }
@@ -241,7 +243,7 @@ fn pages(names: &[String]) -> String {
     }
     let names: Vec<_> = names
         .iter()
-        .map(|name| format!("  {},\n", json(name)))
+        .map(|name| format!("  {},\n", literal(name)))
         .collect();
     let (open, names) = (call(own("views.open_docs_view")), names.concat());
     format!("const names = [\n{names}];\nfor (const name of names) {open}(name);\n")
@@ -260,11 +262,6 @@ fn camel(snake: &str) -> String {
         }
     }
     out
-}
-
-/// A text as a literal; JSON is a part of the language.
-pub(super) fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn passes(
 ) -> Result<bool, PrepareError> {
     match judged(toolchain, shared, project) {
         // It may have been ended from outside since it last answered.
-        Err(DaemonError::Ended(..)) => Ok(judged(toolchain, shared, project)?),
+        Err(DaemonError::Ended { .. }) => Ok(judged(toolchain, shared, project)?),
         other => Ok(other?),
     }
 }

@@ -8,24 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::ecmascript::exports::bare;
 use crate::prepare::Export;
 
-/// The declarations of a file as those of an ambient module, in which nothing is declared twice.
-pub(super) fn ambient(specifier: &str, declarations: &str) -> String {
-    let mut out = format!("declare module \"{specifier}\" {{\n");
-    for line in declarations.lines() {
-        let line = match line.strip_prefix("export declare ") {
-            Some(rest) => format!("export {rest}"),
-            None => match line.strip_prefix("declare ") {
-                Some(rest) => rest.to_owned(),
-                None => line.to_owned(),
-            },
-        };
-        out.push_str(&line);
-        out.push('\n');
-    }
-    out.push_str("}\n");
-    out
-}
-
 /// One declaration.
 struct Declared<'a> {
     comment: String,
@@ -272,13 +254,5 @@ export { inner as outer };
         assert!(!by("LIMIT").function);
         assert_eq!(by("outer").returns, ["Hidden"]);
         assert!(by("default").function);
-    }
-
-    #[test]
-    fn an_ambient_module_declares_nothing_twice() {
-        let ambient = ambient("lib:a", DECLARATIONS);
-        assert!(ambient.starts_with("declare module \"lib:a\" {\n"));
-        assert!(!ambient[3..].contains("\nexport declare"));
-        assert!(ambient.contains("\nexport { inner as outer };\n}\n"));
     }
 }

@@ -3,6 +3,7 @@
 //! A warm compiler judges a program while a fresh one, which has nothing to check, emits it. Only
 //! where the judgement is bad does a fresh one check too: for the words, which are then its own.
 
+mod ambient;
 mod check;
 mod declared;
 mod module;
@@ -26,7 +27,7 @@ use crate::diagnostics;
 use crate::locations::SourceMap;
 use crate::prepare::compile::{self, COMPILE_TIME, Finished, Redirected};
 use crate::prepare::shared::Shared;
-use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+use crate::prepare::{Band, Module, PrepareContext, PrepareError, Prepared};
 
 /// TypeScript.
 pub(super) struct Typescript;
@@ -152,30 +153,31 @@ fn config(options: &[(&str, Value)], files: &[String]) -> String {
     json!({ "compilerOptions": all, "files": files }).to_string()
 }
 
-/// What a compiler said, sorted by what to make of it.
-enum Verdict {
-    /// The author's to mend.
-    Refused(String),
-    /// Nothing the author wrote; gg's declarations, or a module's.
-    Elsewhere(String),
-}
-
-/// Judges a refusal by its words, all of them, and bounds what is shown. `None` where it says nothing.
-fn verdict(words: &str, file: &str) -> Option<Verdict> {
+/// Why a compiler that did not succeed refused `file`: judged by its words, all of them, and bounded in
+/// what is shown. What it says of other files is of gg's declarations, or a module's, and nothing the
+/// author wrote.
+fn refusal(finished: Finished, file: &str) -> PrepareError {
+    let words = &finished.stdout;
     let opens = |line: &str| !line.is_empty() && !line.starts_with(char::is_whitespace);
     let told = words
         .lines()
         .any(|line| opens(line) && line.contains("error TS"));
     if !told {
-        return None;
+        return PrepareError::Toolchain(finished.account);
     }
     let shown = diagnostics::capped_lines(words, opens, diagnostics::SHOWN);
     let own = format!("{file}(");
-    Some(if words.lines().any(|line| line.starts_with(&own)) {
-        Verdict::Refused(shown)
+    if words.lines().any(|line| line.starts_with(&own)) {
+        PrepareError::Rejected {
+            band: Band::Compile,
+            diagnostics: shown,
+        }
     } else {
-        Verdict::Elsewhere(shown)
-    })
+        PrepareError::Lowering {
+            binding: "gg".to_owned(),
+            message: shown,
+        }
+    }
 }
 
 /// A map that the compiler wrote beside a text, and the text without the line that names it.

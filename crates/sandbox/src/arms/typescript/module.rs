@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::declared::{ambient, exports};
-use super::{Toolchain, Verdict, Written, config, emitted, verdict};
+use super::ambient::ambient;
+use super::declared::exports;
+use super::{Toolchain, Written, config, emitted, refusal};
 use crate::contract::CodeModule;
 use crate::locations::SourceMap;
 use crate::prepare::workspace::Workspace;
-use crate::prepare::{Band, Module, PrepareContext, PrepareError, unusable};
+use crate::prepare::{Module, PrepareContext, PrepareError, unusable};
 
 /// What a program is checked against, in a module's folder.
 pub(super) const DECLARED: &str = "declared.d.ts";
 
-/// The name of a module in its own folder; what its author reads is its key.
+/// The project a module is checked and emitted as, in its own folder.
 const PROJECT: &str = "tsconfig.json";
 
 /// What a program imports it as, and the guest knows it as.
@@ -96,17 +97,7 @@ fn build(
     at.cwd.clone_from(&folder);
     let finished = toolchain.run(&["-p", PROJECT], &at)?;
     if !finished.success {
-        return Err(match verdict(&finished.stdout, &file) {
-            Some(Verdict::Refused(diagnostics)) => PrepareError::Rejected {
-                band: Band::Compile,
-                diagnostics,
-            },
-            Some(Verdict::Elsewhere(message)) => PrepareError::Lowering {
-                binding: "gg".to_owned(),
-                message,
-            },
-            None => PrepareError::Toolchain(finished.account),
-        });
+        return Err(refusal(finished, &file));
     }
     let declarations =
         std::fs::read_to_string(emitted_declarations(workspace, key)).map_err(unusable)?;

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::check::{self, Project};
-use super::{BARE, Toolchain, Verdict, config, emitted, module, verdict};
+use super::{BARE, Toolchain, config, emitted, module, refusal};
 use crate::contract::CodeModule;
 use crate::locations::Locations;
 use crate::prepare::workspace::Workspace;
-use crate::prepare::{Band, PrepareContext, PrepareError, Prepared, unusable};
+use crate::prepare::{PrepareContext, PrepareError, Prepared, unusable};
 
 /// What its author knows it as.
 const WRITTEN: &str = "program.ts";
@@ -44,7 +44,7 @@ pub(super) fn prepare(
             Err(panic) => std::panic::resume_unwind(panic),
         };
         if !passes? {
-            refusal(&toolchain, workspace)?;
+            checked(&toolchain, workspace)?;
         }
         if !emission.success {
             let told = format!("{}: {}", emission.account, emission.stdout.trim());
@@ -130,20 +130,10 @@ fn lay_down(
 }
 
 /// The compiler's own words on a program that does not check; nothing where it does after all.
-fn refusal(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareError> {
+fn checked(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareError> {
     let finished = toolchain.run(&["-p", CHECK], &workspace.redirected())?;
     if finished.success {
         return Ok(());
     }
-    Err(match verdict(&finished.stdout, WRITTEN) {
-        Some(Verdict::Refused(diagnostics)) => PrepareError::Rejected {
-            band: Band::Compile,
-            diagnostics,
-        },
-        Some(Verdict::Elsewhere(message)) => PrepareError::Lowering {
-            binding: "gg".to_owned(),
-            message,
-        },
-        None => PrepareError::Toolchain(finished.account),
-    })
+    Err(refusal(finished, WRITTEN))
 }

@@ -1,0 +1,79 @@
+//! A compiler that does not do its work is gg's defect and never the program's (F111): one that crashes,
+//! one that hangs. TypeScript's is the only one there is.
+
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::Signal;
+use tests::run::{Builder, Run};
+
+use super::launch;
+use crate::arms::{Arm, finish};
+use crate::common::wait_for;
+
+/// A run whose compiler answers what release it is, and to anything else does this.
+fn with_compiler(does: &str) -> Builder {
+    let builder = Run::builder();
+    let path = builder.folder().join("tsc");
+    let pids = builder.folder().join("pids");
+    let script = format!(
+        "#!/bin/sh\ncase \"$1\" in --version) echo 'Version 7.0.2'; exit;; esac\n\
+         echo $$ >> {}\n{does}\n",
+        pids.display()
+    );
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    builder
+        .environment("GG_TSC", path)
+        .launch(launch(Arm::Typescript))
+        .answers(|_: &tests::gateway::Request, _: usize| finish(Arm::Typescript, "Done."))
+}
+
+/// Asserts that no compiler of a run goes on.
+#[track_caller]
+fn none_left(run: &Run) {
+    let pids = std::fs::read_to_string(run.folder().join("pids")).unwrap();
+    for pid in pids.lines() {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // What has ended may not have been reaped by whoever has that to do.
+        let gone = state.is_empty() || state.contains(") Z ");
+        assert!(gone, "a compiler is left: {state}");
+    }
+}
+
+#[test]
+fn a_compiler_that_crashes_ends_the_run_and_is_nothing_a_model_reads() {
+    let run = with_compiler("echo 'out of luck' >&2; exit 70").run();
+    run.ended(1, "internal_error");
+    let told = run.logs("error").join("\n");
+    assert!(
+        told.contains("`tsc`") || told.contains("compiler"),
+        "{told}"
+    );
+    assert!(told.contains("out of luck"), "{told}");
+    let execution = run.event("code_execution");
+    assert_eq!(execution["ok"], false);
+    // Nothing was asked of the model again.
+    assert_eq!(run.gateway.as_ref().unwrap().requests().len(), 1);
+    none_left(&run);
+}
+
+#[test]
+fn a_compiler_that_hangs_is_killed_by_a_cancel() {
+    let running = with_compiler("exec sleep 1000").start();
+    running.wait_for_event("assistant_message");
+    wait_for(&running.workspace().parent().unwrap().join("pids"));
+    running.signal(Signal::TERM);
+    let run = running.finish();
+    run.ended(0, "canceled");
+    none_left(&run);
+}
+
+#[test]
+fn a_compiler_that_hangs_is_killed_by_the_run_s_clock() {
+    let run = with_compiler("exec sleep 1000")
+        .with(|launch| launch.limit("maxRuntimeSecs", 2))
+        .run();
+    run.ended(3, "timed_out");
+    assert_eq!(run.outcomes(), ["progressed"]);
+    none_left(&run);
+}
