@@ -5,12 +5,12 @@
 //! from there: programs of all processes share one copy of its code, and none waits for it to be read.
 //!
 //! The digest at its end tells an entry that is not whole from one that is. Who may have written it is
-//! the folder's to tell, so that digest is a fast one.
+//! the folder's to tell, so that digest is a fast one, as is that of the guest in its name: the first
+//! program of a process waits for both.
 //!
 //! Always true: nothing is read from a folder that somebody else could have written to; an entry that
 //! is not whole is made anew.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use wasmtime::component::Component;
 use wasmtime::{AsContextMut, Engine};
@@ -107,8 +106,8 @@ impl Cache {
         let mut compiler = Fingerprint(Xxh3Default::new());
         engine.precompile_compatibility_hash().hash(&mut compiler);
         let name = format!(
-            "{}-{:032x}.cwasm",
-            hex(&Sha256::digest(bytes)),
+            "{:032x}-{:032x}.cwasm",
+            xxh3_128(bytes),
             compiler.0.digest128()
         );
         self.folder.join(name)
@@ -261,12 +260,4 @@ impl Hasher for Fingerprint {
     fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut hex = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        write!(hex, "{byte:02x}").expect("a String takes any text");
-    }
-    hex
 }

@@ -190,7 +190,7 @@ fn calls(arm: &Arm, repeats: usize) -> Result<Row> {
     })
 }
 
-/// How long after its time an endless loop ends.
+/// How long after its time an endless loop ends; before it, where its engine stops itself.
 fn overrun(arm: &Arm, repeats: usize) -> Result<Row> {
     let mut all = Vec::new();
     for _ in 0..repeats {
