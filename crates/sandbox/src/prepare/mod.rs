@@ -170,13 +170,11 @@ impl PrepareContext {
     /// What all agents share.
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, PrepareError> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(match &*shared {
-            Some(shared) => Arc::clone(shared),
-            None => {
-                let made = Shared::create(self.alive.clone()).map_err(unusable)?;
-                Arc::clone(shared.insert(Arc::new(made)))
-            }
-        })
+        if let Some(shared) = &*shared {
+            return Ok(Arc::clone(shared));
+        }
+        let made = Shared::create(self.alive.clone()).map_err(unusable)?;
+        Ok(Arc::clone(shared.insert(Arc::new(made))))
     }
 
     fn workspace(&self) -> MutexGuard<'_, Option<Workspace>> {

@@ -293,9 +293,9 @@ fn a_program_parked_on_a_child_hears_the_run_s_stop() {
         let (waits, endless) = (waits.clone(), endless.clone());
         let running = Run::builder()
             .launch(family(arm, 2))
-            .answers(move |request: &Request, _| match of_root(request) {
-                true => submit(arm, &waits),
-                false => submit(arm, &endless),
+            .answers(move |request: &Request, _| {
+                let root = of_root(request);
+                submit(arm, if root { &waits } else { &endless })
             })
             .start();
         running.wait_for("the root waits", |event| {
