@@ -129,7 +129,11 @@ fn a_standing_ending_keeps_later_programs_from_running() {
             .run();
         run.ended(0, "completed");
         assert!(!run.workspace().join("late").exists());
-        assert!(run.logs("warn").iter().any(|it| it.contains("do not run")));
+        assert!(
+            run.logs("warn")
+                .iter()
+                .any(|it| it.contains("does not run: the session ends"))
+        );
     });
 }
 

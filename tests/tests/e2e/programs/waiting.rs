@@ -197,7 +197,7 @@ fn more_threads_left_behind_than_there_may_be_are_gg_s_defect() {
     run.ended(1, "internal_error");
     let told = run.logs("error").join("\n");
     assert!(
-        told.contains("programs left threads behind that cannot be ended"),
+        told.contains("programs left threads behind that the operating system does not end"),
         "{told}"
     );
     assert!(run.peak.threads < 60, "{:?}", run.peak);
