@@ -12,4 +12,5 @@
 
 pub mod gateway;
 pub mod launch;
+pub mod lease;
 pub mod run;

@@ -7,6 +7,7 @@ use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Config, Engine};
 
 use crate::contract::Sandbox;
+use crate::files;
 use crate::host::Membrane;
 use crate::program::State;
 
@@ -54,6 +55,7 @@ fn make() -> wasmtime::Result<Runtime> {
     let engine = Engine::new(&config)?;
     let mut linker = Linker::new(&engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    files::add_to_linker(&mut linker)?;
     Sandbox::add_to_linker::<State, HasSelf<Membrane>>(&mut linker, |state| &mut state.membrane)?;
     let ticked = engine.clone();
     std::thread::Builder::new()

@@ -13,7 +13,7 @@ use vocab::outcome::ErrorType;
 use crate::fakes::Fake;
 use crate::outcome::{Clock, Fault};
 use crate::program::{Execution, GRACE, Program, Threads};
-use crate::trial::{ended, failure, printed, program, until};
+use crate::trial::{Leased, ended, failure, printed, program, until};
 
 const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
 const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;
@@ -215,13 +215,36 @@ fn a_program_that_waits_for_nothing_of_ggs_is_ended_by_the_outer_clock() {
 }
 
 #[test]
-fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
+fn a_named_pipe_is_not_opened_and_holds_no_thread() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, mode).unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("fifo", &link).unwrap();
+    let source = format!(
+        r"
+for path in [{fifo:?}, {link:?}]:
+    for mode in ['r', 'w', 'a', 'r+b']:
+        try:
+            open(path, mode)
+            print('opened')
+        except OSError as error:
+            print(error.strerror)
+"
+    );
+    let execution = ended(program(PYTHON, &source), Fake::default());
+    assert_eq!(execution.fault, None);
+    assert_eq!(printed(&execution), ["Not supported"; 8]);
+}
+
+#[test]
+fn a_file_that_does_not_open_holds_a_thread_and_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let leased = Leased::at(&file);
     let threads = Threads::default();
-    let source = format!("print(open({:?}).read())", fifo.to_str().unwrap());
+    let source = format!("print(open({file:?}).read())");
     let execution = ended(
         Program {
             budget: SECOND,
@@ -238,9 +261,58 @@ fn a_fifo_nobody_writes_holds_a_thread_and_no_program() {
     );
     goes_on(PYTHON);
     until("the thread is left behind", || threads.abandoned() == 1);
-    // A writer comes and goes, which ends every read.
-    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+    drop(leased);
     until("the thread has ended", || threads.abandoned() == 0);
+}
+
+// --- R23
+
+#[test]
+fn no_program_opens_what_belongs_to_a_process_by_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = std::process::id();
+    let up = "../".repeat(folder.path().components().count() - 1);
+    for (name, target) in [
+        ("memory", "/proc/self/mem".to_owned()),
+        ("relative", format!("{up}proc/self/mem")),
+        ("process", format!("{up}proc/self")),
+        ("all", format!("{up}proc")),
+    ] {
+        std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+    }
+    let source = format!(
+        r"
+import os
+os.chdir({folder:?})
+proc = os.open('/proc', os.O_RDONLY)
+opened = []
+for path in [
+    '/proc/self/mem', '/proc/self/environ', '/proc/self/maps', '/proc/thread-self/mem',
+    '/proc/{own}/mem', '/proc/{own}/task/{own}/mem', '/proc/1/environ', '/proc/self',
+    '/proc/self/task', '/proc/self/fd', '/proc/self/fd/1', '/proc/self/root/etc/passwd',
+    '/proc/self/cwd', '/dev/fd/1', '/dev/stdin', '/dev/stdout', '/dev/stderr', '../../proc/self/mem',
+    '/proc/../proc/self/./mem', '{up}proc/self/mem', 'memory', 'relative', 'process/mem',
+    'all/self/mem', 'all/{own}/environ',
+]:
+    for flags in [os.O_RDONLY, os.O_WRONLY, os.O_RDWR, os.O_RDWR | os.O_TRUNC]:
+        try:
+            os.open(path, flags)
+            opened.append(path)
+        except OSError:
+            pass
+try:
+    os.open('self/mem', os.O_RDONLY, dir_fd=proc)
+    opened.append('by folder')
+except (OSError, NotImplementedError):
+    pass
+print(opened)
+print(len(open('/proc/cpuinfo').read()) > 0, len(open('/proc/mounts').read()) > 0)
+",
+        folder = folder.path(),
+    );
+    let execution = ended(program(PYTHON, &source), Fake::default());
+    assert_eq!(execution.fault, None, "{}", execution.stderr);
+    assert_eq!(printed(&execution), ["[]", "True True"]);
 }
 
 // --- F107

@@ -17,6 +17,7 @@ pub mod contract;
 pub mod diagnostics;
 pub mod docs;
 pub mod engine;
+mod files;
 pub mod host;
 mod limits;
 pub mod locations;

@@ -100,8 +100,8 @@ pub enum StartError {
     /// Too many threads hang in the operating system.
     #[error(
         "{0} programs left threads behind that the operating system does not end, and gg runs no more \
-         programs\nhint: look for what they read, a FIFO that nobody writes or a network mount that \
-         does not answer"
+         programs\nhint: look for files they opened that the system does not answer for: on a network mount, \
+         or leased by another process"
     )]
     Abandoned(usize),
     /// There is no engine.

@@ -25,6 +25,7 @@ mod list;
 mod open_files;
 mod output;
 mod paths;
+pub mod procfs;
 mod read;
 mod replace;
 mod search;

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use vocab::failure::Failure;
 
+use crate::{procfs, replace};
+
 /// Where an agent's calls act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -57,12 +59,13 @@ impl Place {
 }
 
 /// Opens a regular file for reading, and nothing else: a FIFO, a socket or a device could keep a
-/// reader waiting for ever.
+/// reader waiting for ever. Nor what belongs to a process, gg's own first of all.
 pub(crate) fn open_regular(path: &Path, shown: &str) -> Result<(File, Metadata), Failure> {
     // Looked at before it is opened, since opening alone makes some devices act; then opened
     // without blocking and looked at again, since another file may stand there by then.
     let found = std::fs::metadata(path).map_err(|error| cannot("read", shown, &error))?;
     regular(&found, shown)?;
+    replace::follow(path).map_err(|error| cannot("read", shown, &error))?;
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
@@ -72,6 +75,7 @@ pub(crate) fn open_regular(path: &Path, shown: &str) -> Result<(File, Metadata),
         .metadata()
         .map_err(|error| cannot("read", shown, &error))?;
     regular(&found, shown)?;
+    procfs::refuse(&file).map_err(|error| cannot("read", shown, &error))?;
     Ok((file, found))
 }
 
@@ -176,6 +180,32 @@ mod tests {
         let failure = open_regular(&path, "p").unwrap_err();
         assert_eq!(failure.class, FailureClass::InvalidArgument);
         assert_eq!(failure.message, "`p` is a named pipe, not a regular file");
+    }
+
+    #[test]
+    fn what_belongs_to_a_process_is_not_read_by_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let held = File::open(&file).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&held);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/proc/self/environ", &link).unwrap();
+        for path in [
+            "/proc/self/mem".to_owned(),
+            "/proc/self/environ".to_owned(),
+            "/proc/thread-self/maps".to_owned(),
+            format!("/proc/{}/environ", std::process::id()),
+            format!("/dev/fd/{number}"),
+            link.to_str().unwrap().to_owned(),
+        ] {
+            let failure = open_regular(Path::new(&path), &path).unwrap_err();
+            let said = format!("cannot read `{path}`: {}", procfs::REASON);
+            assert_eq!(failure, Failure::io(said));
+        }
+        for path in ["/proc/cpuinfo", "/proc/mounts"] {
+            open_regular(Path::new(path), path).unwrap();
+        }
     }
 
     #[test]

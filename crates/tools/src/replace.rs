@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use vocab::failure::Failure;
 
 use crate::paths::{kind, reason};
+use crate::procfs;
 
 /// Links followed before they count as a loop, as the kernel has it.
 const MAX_LINKS: usize = 40;
@@ -24,6 +25,7 @@ pub(crate) fn replace(path: &Path, shown: &str, bytes: &[u8]) -> Result<(), Fail
     let failed =
         |error: io::Error| Failure::io(format!("cannot write `{shown}`: {}", reason(&error)));
     let target = follow(path).map_err(failed)?;
+    procfs::refuse_folder(parent(&target)).map_err(failed)?;
     match fs::symlink_metadata(&target) {
         Ok(found) if found.is_file() => replace_file(&target, &found, bytes).map_err(failed),
         Ok(found) if found.is_dir() => Err(Failure::io(format!(
@@ -39,12 +41,17 @@ pub(crate) fn replace(path: &Path, shown: &str, bytes: &[u8]) -> Result<(), Fail
     }
 }
 
-/// Where a path leads through links of its last name; directories on the way are the kernel's.
+/// Where a path leads through links of its last name; directories on the way are the kernel's. A link
+/// among the entries of a process in procfs is none to follow: what it reads as is no path, or is one
+/// of a file that gg itself has open, its own output among them.
 pub(crate) fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..=MAX_LINKS {
         match fs::read_link(&path) {
-            Ok(target) => path = parent(&path).join(target),
+            Ok(target) => {
+                procfs::refuse_folder(parent(&path))?;
+                path = parent(&path).join(target);
+            }
             // What is there and no link, or not there, or under a missing directory.
             Err(error)
                 if matches!(
@@ -139,6 +146,7 @@ fn impossible(error: io::Error, renaming: bool) -> Beside {
 
 fn in_place(target: &Path, found: &Metadata, bytes: &[u8]) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(target)?;
+    procfs::refuse(&file)?;
     let old = found.len();
     let head = bytes.len().min(usize::try_from(old).unwrap_or(usize::MAX));
     // Beyond the old end first: only there is room needed that the file may not have.
@@ -276,6 +284,37 @@ mod tests {
         assert_eq!(failure, Failure::io("cannot write `d`: it is a directory"));
         let failure = replace(Path::new("/dev/null"), "n", b"x").unwrap_err();
         assert_eq!(failure, Failure::io("cannot write `n`: it is a device"));
+    }
+
+    #[test]
+    fn nothing_is_written_through_what_belongs_to_a_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = folder.path().join("stream");
+        fs::write(&stream, "a line").unwrap();
+        let held = File::open(&stream).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&held);
+        let link = folder.path().join("link");
+        symlink(format!("/proc/self/fd/{number}"), &link).unwrap();
+        let own = std::process::id();
+        for path in [
+            format!("/dev/fd/{number}"),
+            format!("/proc/self/fd/{number}"),
+            format!("/proc/{own}/fd/{number}"),
+            format!("/proc/thread-self/fd/{number}"),
+            link.to_str().unwrap().to_owned(),
+            "/dev/stdout".to_owned(),
+            "/dev/stderr".to_owned(),
+            "/proc/self/fd/1".to_owned(),
+            "/proc/self/mem".to_owned(),
+            "/proc/self/new".to_owned(),
+            "/proc/self/oom_score_adj".to_owned(),
+        ] {
+            let failure = replace(Path::new(&path), &path, b"x").unwrap_err();
+            let said = format!("cannot write `{path}`: {}", procfs::REASON);
+            assert_eq!(failure, Failure::io(said));
+        }
+        assert_eq!(fs::read(&stream).unwrap(), b"a line");
+        assert_eq!(names(folder.path()), ["link", "stream"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Always true: each binding is answered by its own part of the grant and by nothing else, so what a
 //! model can find and what it can call are one set.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::capability::CapabilityId;
@@ -192,6 +193,17 @@ impl Offer {
         self.grant.permits(operation) && self.servicing.serves(operation)
     }
 
+    /// What its agent is offered, also where it is a script's: what there is to read is the agent's,
+    /// whoever opens it.
+    pub fn of_its_agent(&self) -> Cow<'_, Self> {
+        if !self.servicing.scripted {
+            return Cow::Borrowed(self);
+        }
+        let mut offer = self.clone();
+        offer.servicing.scripted = false;
+        Cow::Owned(offer)
+    }
+
     /// The same for a script that came with a skill or a memory.
     #[must_use]
     pub fn for_script(&self) -> Self {
@@ -342,5 +354,19 @@ mod tests {
                 prop_assert!(!small.permits(row) || large.permits(row), "{}", row.id);
             }
         }
+    }
+
+    #[test]
+    fn a_script_ends_nothing_and_reads_what_its_agent_may_read() {
+        let agent = Offer::everything(EndingRole::Standard);
+        let script = agent.for_script();
+        let finish = Operation::find("session.finish").unwrap();
+        let hand_over = Operation::find("programs.rerun").unwrap();
+        for row in [finish, hand_over] {
+            assert!(agent.offers(row) && !script.offers(row));
+            assert!(script.of_its_agent().offers(row));
+        }
+        assert_eq!(*script.of_its_agent(), agent);
+        assert_eq!(*agent.of_its_agent(), agent);
     }
 }

@@ -24,6 +24,9 @@ pub use chain::{Chain, Declined, MAX_PROGRAMS, Next};
 /// How often an id is made anew before gg gives up.
 const ATTEMPTS: u32 = 16;
 
+/// Characters an id may be longer than it is to be, where there is no other.
+const MORE: u8 = 4;
+
 /// A program that ran, or was rejected before it could.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptProgram {
@@ -51,10 +54,10 @@ impl KeptProgram {
     }
 }
 
-/// Every id that was made had been issued before: a defect, since there are hundreds of the shortest.
+/// Every id that was made had been issued before: a defect, since there are millions of the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no unused id of {length} characters for a program was found in {ATTEMPTS} attempts; \
+    "no unused id of {length} or a few more characters for a program was found; \
      {issued} are in use"
 )]
 pub struct NoId {
@@ -87,17 +90,21 @@ impl Library {
         self.policy
     }
 
-    /// Issues the id of a submission. `mint` makes an id of so many characters.
+    /// Issues the id of a submission. `mint` makes an id of so many characters: as many as the policy
+    /// says, and one more wherever those are as good as used up, since a submission has an id however
+    /// many there were before it.
     ///
     /// # Errors
     ///
-    /// [`NoId`], where each of sixteen is in use.
+    /// [`NoId`], where each of sixteen is in use, of every length up to four more.
     pub fn issue(&mut self, mut mint: impl FnMut(u8) -> String) -> Result<Arc<str>, NoId> {
         let length = self.policy.id_length;
-        for _ in 0..ATTEMPTS {
-            let id: Arc<str> = mint(length).into();
-            if self.issued.insert(Arc::clone(&id)) {
-                return Ok(id);
+        for length in length..=length.saturating_add(MORE) {
+            for _ in 0..ATTEMPTS {
+                let id: Arc<str> = mint(length).into();
+                if self.issued.insert(Arc::clone(&id)) {
+                    return Ok(id);
+                }
             }
         }
         Err(NoId {

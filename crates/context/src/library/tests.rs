@@ -66,8 +66,9 @@ fn a_program_is_found_by_its_id_else_the_last_and_a_miss_names_those_held() {
 fn an_id_that_was_issued_is_never_issued_again_also_to_a_copy() {
     let mut library = library(1);
     let mut minted = ["aaaa", "aaaa", "bbbb"].into_iter();
+    let mut lengths = Vec::new();
     let mut mint = |length| {
-        assert_eq!(length, 4);
+        lengths.push(length);
         minted.next().unwrap_or("bbbb").to_owned()
     };
     assert_eq!(&*library.issue(&mut mint).unwrap(), "aaaa");
@@ -75,8 +76,24 @@ fn an_id_that_was_issued_is_never_issued_again_also_to_a_copy() {
     assert_eq!(&*library.issue(&mut mint).unwrap(), "bbbb");
     let none = library.issue(&mut mint).unwrap_err();
     assert_eq!((none.length, none.issued), (4, 2));
+    assert_eq!(lengths[..4], [4; 4]);
     assert!(copy.issue(|_| "aaaa".to_owned()).is_err());
     assert!(copy.issue(|_| "bbbb".to_owned()).is_ok());
+}
+
+#[test]
+fn ids_grow_where_the_short_ones_are_used_up() {
+    let mut library = library(0);
+    let mut number = 0_u32;
+    for length in [4, 5, 6] {
+        for _ in 0..10 {
+            let id = library.issue(|length| {
+                number += 1;
+                format!("{}{}", "a".repeat(usize::from(length) - 1), number % 10)
+            });
+            assert_eq!(id.unwrap().len(), length);
+        }
+    }
 }
 
 #[test]

@@ -73,17 +73,9 @@ fn a_stop_ends_a_program_that_sleeps_and_one_that_loops() {
     }
 }
 
-/// A guest that opens a pipe nobody writes to, which only a writer ends.
-fn hangs_on(fifo: &std::path::Path) -> Vec<u8> {
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        fifo,
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-        0,
-    )
-    .unwrap();
-    let path = fifo.to_str().unwrap().trim_start_matches('/');
+/// A guest that opens a file.
+fn opens(file: &std::path::Path) -> Vec<u8> {
+    let path = file.to_str().unwrap().trim_start_matches('/');
     let imports = r#"(import "wasi_snapshot_preview1" "path_open"
         (func $path (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))"#;
     let data = format!(r#"(data (i32.const 5000) "{path}")"#);
@@ -96,16 +88,16 @@ fn hangs_on(fifo: &std::path::Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
+fn a_file_that_does_not_open_leaves_a_thread_that_is_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let fifo = folder.path().join("fifo");
-    let hanging = hangs_on(&fifo);
+    let file = folder.path().join("file");
+    let leased = Leased::at(&file);
     let threads = Threads::default();
     let execution = ended(
         Program {
             budget: Duration::from_millis(50),
             threads: threads.clone(),
-            ..program(&hanging)
+            ..program(&opens(&file))
         },
         Fake::default(),
     );
@@ -117,16 +109,16 @@ fn a_read_that_cannot_be_ended_leaves_a_thread_that_is_counted() {
         })
     ));
     until("the thread is left behind", || threads.abandoned() == 1);
-    // A writer comes, and the thread ends after all.
-    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+    drop(leased);
     until("the thread has ended", || threads.abandoned() == 0);
 }
 
 #[test]
 fn past_eight_threads_left_behind_no_program_of_the_same_host_starts() {
     let folder = tempfile::tempdir().unwrap();
-    let fifo = folder.path().join("fifo");
-    let guest = Guest::load(&hangs_on(&fifo), None).unwrap();
+    let file = folder.path().join("file");
+    let leased = Leased::at(&file);
+    let guest = Guest::load(&opens(&file), None).unwrap();
     let threads = Threads::default();
     let hanging = || Program {
         guest: guest.clone(),
@@ -149,22 +141,17 @@ fn past_eight_threads_left_behind_no_program_of_the_same_host_starts() {
     };
     assert!(matches!(refused, StartError::Abandoned(9)));
     let told = refused.to_string();
-    assert!(told.contains("\nhint: ") && told.contains("FIFO"), "{told}");
+    assert!(
+        told.contains("\nhint: ") && told.contains("network mount"),
+        "{told}"
+    );
     assert_eq!(
         run(OPEN_TEXT, "", SHOW).fault,
         None,
         "another host's are its own"
     );
-    // Writers come, and programs run again. One that met no reader leaves the next to the rest.
-    until("the threads have ended", || {
-        let writer = rustix::fs::open(
-            &fifo,
-            rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK,
-            rustix::fs::Mode::empty(),
-        );
-        drop(writer);
-        threads.abandoned() == 0
-    });
+    drop(leased);
+    until("the threads have ended", || threads.abandoned() == 0);
     let again = Program {
         threads,
         ..program(&component(OPEN_TEXT, "", SHOW))

@@ -26,7 +26,7 @@ use crate::outcome::{Clock, Fault};
 use crate::program::{Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, Threads, start};
 use crate::services::Services;
 use crate::surroundings::Surroundings;
-use crate::trial::until;
+use crate::trial::{Leased, until};
 
 /// A component of a core module: its imports, and the body of `run`.
 fn component(imports: &str, more: &str, body: &str) -> Vec<u8> {

@@ -1,9 +1,11 @@
 //! Skills that carry code: modules to import, scripts that run on use, manuals that open pages.
 
+use serde_json::json;
 use tests::gateway::{Answer, Request};
 use tests::run::{Builder, Run};
 
 use super::{by_turn, exactly, place, request};
+use crate::arms::{Arm, coder_of, finish};
 use crate::coders::{cast, coder, told};
 use crate::skills::skills;
 
@@ -214,4 +216,59 @@ fn a_copy_of_the_agent_loads_nothing_of_it() {
         .filter_map(|it| it["result"].as_str())
         .collect();
     assert!(ends.contains(&"It is not there."), "{ends:?}");
+}
+
+#[test]
+fn every_manual_opens_its_pages_in_every_language() {
+    for arm in [Arm::Typescript, Arm::Javascript, Arm::Python] {
+        let manuals = [
+            "gg-session",
+            "gg-views",
+            "gg-docs",
+            "gg-programs",
+            "gg-skills",
+        ];
+        let library = json!({ "id": "program-library", "enabled": true,
+            "params": { "keep": 20, "idLength": 4 } });
+        let root = coder_of(
+            arm,
+            "root",
+            &[skills(".gg/skills", &manuals), library],
+            &[
+                "skills.read_skill",
+                "programs.history",
+                "programs.get",
+                "programs.rerun",
+            ],
+            &[],
+        );
+        let reads: String = manuals
+            .iter()
+            .map(|name| match arm {
+                Arm::Python => format!("gg.skills.read_skill('{name}')\n"),
+                Arm::Typescript | Arm::Javascript => format!("skills.readSkill('{name}');\n"),
+            })
+            .collect();
+        let source = match arm {
+            Arm::Python => format!("import gg\n{reads}"),
+            Arm::Typescript | Arm::Javascript => {
+                format!("import {{ skills }} from \"gg\";\n{reads}")
+            }
+        };
+        let run = Run::builder()
+            .launch(cast([root]))
+            .answers(move |request: &Request, _: usize| match request.turn() {
+                0 => exactly(&source),
+                _ => finish(arm, "Done."),
+            })
+            .run();
+        run.ended(0, "completed");
+        let failed = told(&run, "Notice\n----\nThe script that runs when");
+        assert!(failed.is_empty(), "{arm:?}: {failed:#?}");
+        let texts = request(&run, 1);
+        for page in ["session.", "programs.rerun", "docs.search"] {
+            let opened = |text: &String| text.starts_with(&format!("Documentation: gg.{page}"));
+            assert!(texts.iter().any(opened), "{arm:?}: {page}");
+        }
+    }
 }

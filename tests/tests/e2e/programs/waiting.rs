@@ -11,7 +11,8 @@ use rustix::process::Signal;
 use serde_json::json;
 use tests::gateway::{Gate, Request};
 use tests::launch::Launch;
-use tests::run::{Builder, Run};
+use tests::lease::Leased;
+use tests::run::{Builder, Run, Running};
 
 use super::many::program_threads;
 use super::{ON_FILES, workshop};
@@ -140,14 +141,6 @@ fn a_hundred_programs_that_wait_leave_no_thread_behind() {
     );
 }
 
-/// A FIFO beside the workspace that nobody writes.
-fn fifo(builder: &Builder) -> std::path::PathBuf {
-    let path = builder.folder().join("fifo");
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
-    path
-}
-
 /// A program that reads a file to its end.
 fn reads(path: &Path) -> String {
     format!("open({:?}).read()", path.to_str().unwrap())
@@ -158,17 +151,16 @@ fn threads_that_cannot_be_ended_are_left_behind_and_end_when_what_they_wait_for_
     const WORKERS: usize = 3;
     let gate = Gate::new();
     let folder = tempfile::tempdir().unwrap();
-    let fifo = folder.path().join("fifo");
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, mode).unwrap();
-    let running = waiting(WORKERS, vec![reads(&fifo)], &gate).start();
+    let file = folder.path().join("file");
+    let leased = Leased::at(&file);
+    let running = waiting(WORKERS, vec![reads(&file)], &gate).start();
     assert!(
         gate.wait_reached(1, CEILING),
         "{:?}",
         running.lines().last()
     );
     threads_come_to(running.pid(), WORKERS);
-    drop(std::fs::OpenOptions::new().write(true).open(&fifo).unwrap());
+    drop(leased);
     threads_come_to(running.pid(), 0);
     gate.open();
     let run = running.finish();
@@ -185,42 +177,71 @@ fn more_threads_left_behind_than_there_may_be_are_gg_s_defect() {
     let gate = Gate::new();
     gate.open();
     let builder = Run::builder();
-    let fifo = fifo(&builder);
+    let file = builder.folder().join("file");
+    let _leased = Leased::at(&file);
     // A thread counts as left behind once its program has been over for a second.
     let rest = "import gg\ngg.shell.shell('sleep 1.5')";
     let run = waiting(
         WORKERS,
-        vec![reads(&fifo), rest.to_owned(), "1".to_owned()],
+        vec![reads(&file), rest.to_owned(), "1".to_owned()],
         &gate,
     )
     .run();
     run.ended(1, "internal_error");
     let told = run.logs("error").join("\n");
     assert!(
-        told.contains("programs left threads behind that the operating system does not end"),
+        told.contains("programs left threads behind") && told.contains("hint: "),
         "{told}"
     );
     assert!(run.peak.threads < 60, "{:?}", run.peak);
 }
 
+/// A run whose program says that it began, and then does this with a file that does not open.
+fn stuck(launch: Launch, does: impl Fn(&Path) -> String) -> (Running, Leased) {
+    let builder = Run::builder();
+    let file = builder.folder().join("file");
+    let leased = Leased::at(&file);
+    let began = both("", "import gg\ngg.files.write_file('began', '')\n");
+    let source = format!("{}\n{}", began.of(Arm::Python), does(&file));
+    let running = builder
+        .launch(launch)
+        .answers(move |_: &Request, _: usize| exactly(&source))
+        .start();
+    (running, leased)
+}
+
 #[test]
 fn a_cancel_and_the_run_s_clock_end_a_program_whose_thread_cannot_be_ended() {
-    let one = |launch: Launch| {
-        let builder = Run::builder();
-        let fifo = fifo(&builder);
-        let began = both("", "import gg\ngg.files.write_file('began', '')\n");
-        let source = format!("{}\n{}", began.of(Arm::Python), reads(&fifo));
-        builder
-            .launch(launch)
-            .answers(move |_: &Request, _: usize| exactly(&source))
-            .start()
-    };
-    let canceled = one(super::launch(Arm::Python));
+    let (canceled, _leased) = stuck(super::launch(Arm::Python), reads);
     crate::common::wait_for(&canceled.workspace().join("began"));
     canceled.signal(Signal::TERM);
     let run = canceled.finish();
     run.ended(0, "canceled");
     assert_eq!(run.event("code_execution")["ok"], false);
-    let run = one(super::launch(Arm::Python).limit("maxRuntimeSecs", 1)).finish();
+    let timed = super::launch(Arm::Python).limit("maxRuntimeSecs", 1);
+    let (timed, _leased) = stuck(timed, reads);
+    timed.finish().ended(3, "timed_out");
+}
+
+#[test]
+fn a_call_that_outlives_the_run_is_closed_and_the_run_ends_as_its_stop_says() {
+    let calls = |file: &Path| format!("gg.files.read_file({:?})", file.to_str().unwrap());
+    let timed = super::launch(Arm::Python).limit("maxRuntimeSecs", 1);
+    let (timed, _leased) = stuck(timed, calls);
+    let run = timed.finish();
     run.ended(3, "timed_out");
+    let closed = |run: &Run| {
+        let results = run.events("api_result");
+        let last = results.last().unwrap();
+        assert_eq!(last["operation"], "files.read_file");
+        assert_eq!(last["failure"], "limit-exceeded");
+        assert_eq!(run.events("api_call").len(), results.len());
+    };
+    closed(&run);
+    let (canceled, _leased) = stuck(super::launch(Arm::Python), calls);
+    crate::common::wait_for(&canceled.workspace().join("began"));
+    canceled.signal(Signal::TERM);
+    let run = canceled.finish();
+    run.ended(0, "canceled");
+    closed(&run);
 }

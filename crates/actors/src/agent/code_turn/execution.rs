@@ -47,7 +47,7 @@ pub(super) struct RunContext<'a> {
 
 /// A program that was ended from outside, or lost.
 enum Lost {
-    /// The operator stopped the run, and the program's thread did not heed it.
+    /// The run stops, and the program's thread did not heed it.
     Abandoned,
     /// Its thread died, or there was none.
     Died(String),
@@ -99,7 +99,7 @@ impl Turns {
         let setting = self.setting(run);
         let execution = match self.execute(program, setting).await {
             Ok(execution) => execution,
-            Err(Lost::Abandoned) => return Err(Cut::Canceled),
+            Err(Lost::Abandoned) => return Err(self.cut()),
             Err(Lost::Died(why)) => return Err(defect(why)),
         };
         account.add(&execution.calls, &execution.logs, execution.guest_time);
@@ -150,12 +150,23 @@ impl Turns {
         }
     }
 
+    /// How a turn is cut short by a run that stops: nothing of it can be gone on with.
+    fn cut(&self) -> Cut {
+        if self.stop.has(StopCause::Canceled) {
+            return Cut::Canceled;
+        }
+        // A switch that is gone counts as a defect, as it does where it is waited for.
+        Cut::Stopped(self.stop.cause().unwrap_or(StopCause::Defect))
+    }
+
     /// Runs a program to its end, with the agent's state, and carries out what crosses.
     async fn execute(&mut self, program: Program, setting: Setting) -> Result<Ended, Lost> {
         let leash = Leash {
             stop: Stop::default(),
             halt: setting.halt.clone(),
         };
+        let (counts, turn) = (Arc::clone(&setting.counts), setting.turn);
+        let voice = self.links.voice.clone();
         let (serving, mut crossings) = Serving::new(self.lend(), setting);
         let started = program::start(program, Box::new(serving), leash.stop.clone());
         let mut ended = started.map_err(|error| Lost::Died(error.to_string()))?;
@@ -170,6 +181,7 @@ impl Turns {
                 biased;
                 execution = &mut ended => {
                     break execution.map_err(|_| {
+                        counts.leave(&voice, turn, FailureClass::Other);
                         Lost::Died(format!("a program's thread died: {}", panics::last()))
                     })?;
                 }
@@ -193,6 +205,7 @@ impl Turns {
                 }
                 () = passed(until), if until.is_some() => {
                     if is_canceled {
+                        counts.leave(&voice, turn, FailureClass::LimitExceeded);
                         return Err(Lost::Abandoned);
                     }
                     leash.pull();

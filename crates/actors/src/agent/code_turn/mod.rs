@@ -71,6 +71,9 @@ impl Said {
 enum Cut {
     /// The operator stopped the run.
     Canceled,
+    /// The run stops for another cause, and the agent's state is left with a program that did not
+    /// heed it.
+    Stopped(StopCause),
     /// What gg itself could not do, or a hook did not judge.
     Broken(Broken),
 }
@@ -133,6 +136,11 @@ impl Turns {
                 self.answered += 1;
                 self.judge(turn, TurnVerdict::Progressed, None, size);
                 return ControlFlow::Break(LoopEnd::of(EndStatus::Canceled));
+            }
+            Some(Cut::Stopped(cause)) => {
+                self.answered += 1;
+                self.judge(turn, TurnVerdict::Progressed, None, size);
+                return ControlFlow::Break(self.stopped(cause));
             }
         }
         if succeeded.len() > 1 {

@@ -61,6 +61,7 @@ impl Turns {
                 )))
             }
             Err(Cut::Canceled) => ControlFlow::Break(LoopEnd::of(EndStatus::Canceled)),
+            Err(Cut::Stopped(cause)) => ControlFlow::Break(self.stopped(cause)),
         }
     }
 

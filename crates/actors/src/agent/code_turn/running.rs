@@ -28,6 +28,7 @@ use crate::agent::api::Programs;
 use crate::agent::loaded::{Due, Owner};
 use crate::agent::program::Counts;
 use crate::agent::turns::Turns;
+use crate::stop::StopCause;
 
 impl Turns {
     /// Runs a submitted program, and those it hands over to; whether it succeeded.
@@ -73,7 +74,8 @@ impl Turns {
             Ok(None) if cut_short => Some("the run's time is spent".to_owned()),
             Ok(failed) => failed.as_ref().map(|failed| failed.text.clone()),
             Err(Cut::Broken(Broken::Defect(why) | Broken::Unjudged(why))) => Some(why.clone()),
-            Err(Cut::Canceled) => Some("the run was stopped".to_owned()),
+            Err(Cut::Stopped(StopCause::Deadline)) => Some("the run's time is spent".to_owned()),
+            Err(Cut::Canceled | Cut::Stopped(_)) => Some("the run was stopped".to_owned()),
         };
         if let Some(took) = self.code.loaded.take_compiling() {
             *account.compiled.get_or_insert_default() += took;

@@ -106,7 +106,11 @@ impl Held {
         key: &str,
     ) -> Result<(), Failure> {
         let catalogue = self.catalogue(setting)?;
-        let docs = Documentation::new(catalogue, &setting.offer, &self.code.docs.loaded);
+        let docs = Documentation::new(
+            catalogue,
+            &setting.offer.of_its_agent(),
+            &self.code.docs.loaded,
+        );
         let module = self
             .code
             .docs
@@ -149,7 +153,7 @@ impl services::Docs for Serving {
             offset: offset.unwrap_or_default(),
             limit,
         };
-        let docs = Documentation::new(catalogue, &setting.offer, &state.loaded);
+        let docs = Documentation::new(catalogue, &setting.offer.of_its_agent(), &state.loaded);
         let found = docs.search(&query)?;
         let listed = found.listed.filter(|_| state.opening);
         let selector = listed.map_or_else(|| SEARCH.to_owned(), |paths| paths.join(", "));
@@ -168,7 +172,11 @@ impl services::Docs for Serving {
         }
         let (held, setting) = self.held()?;
         let catalogue = held.catalogue(setting)?;
-        let docs = Documentation::new(catalogue, &setting.offer, &held.code.docs.loaded);
+        let docs = Documentation::new(
+            catalogue,
+            &setting.offer.of_its_agent(),
+            &held.code.docs.loaded,
+        );
         // A page may outlive what it is of: then it is closed by the name it stands under.
         let name = docs
             .resolve(&key)
@@ -188,7 +196,7 @@ impl Serving {
         let (held, setting) = self.held()?;
         let catalogue = held.catalogue(setting)?;
         let state = &held.code.docs;
-        let docs = Documentation::new(catalogue, &setting.offer, &state.loaded);
+        let docs = Documentation::new(catalogue, &setting.offer.of_its_agent(), &state.loaded);
         let pages = docs.open(target, state.types)?;
         held.show_pages(setting, pages)
     }

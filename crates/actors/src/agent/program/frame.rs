@@ -1,8 +1,8 @@
 //! The frame of a program's calls: what the membrane asks and tells of the agent (04 §11).
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
@@ -13,9 +13,10 @@ use vocab::failure::FailureClass;
 use vocab::ids::CallId;
 use vocab::operations::Operation;
 
-use super::Serving;
+use super::{Counts, Serving};
 use crate::clock::millis;
 use crate::messages::Room;
+use crate::telemetry::Voice;
 
 /// Calls between two looks at whether the stream keeps up.
 const BETWEEN_ROOM: u64 = 64;
@@ -41,6 +42,59 @@ fn waited<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// The calls of one submission as the record has them: each is closed once, by the program or, where
+/// nobody waits for that any more, by who left it behind (04 §11.6).
+#[derive(Debug, Default)]
+pub(super) struct Bracket {
+    open: Option<Open>,
+    is_left: bool,
+}
+
+/// A call that was opened and not closed.
+#[derive(Debug)]
+struct Open {
+    id: CallId,
+    operation: &'static Operation,
+    at: Instant,
+}
+
+impl Open {
+    fn close(self, voice: &Voice, turn: u32, failure: Option<FailureClass>) {
+        let event = Event::ApiResult(ApiResult {
+            call_id: self.id,
+            operation: self.operation.id,
+            ok: failure.is_none(),
+            failure,
+            duration_ms: millis(self.at.elapsed()),
+        });
+        voice.say_in_turn(turn, event);
+    }
+}
+
+impl Counts {
+    /// Leaves a program behind: the call it is in is closed as failed, and no later one is told of or
+    /// carried out.
+    pub(in crate::agent) fn leave(&self, voice: &Voice, turn: u32, failure: FailureClass) {
+        let mut bracket = self.bracket();
+        bracket.is_left = true;
+        if let Some(open) = bracket.open.take() {
+            if open.operation.tool.is_some() {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+            }
+            open.close(voice, turn, Some(failure));
+        }
+    }
+
+    /// Whether the program was left behind.
+    pub(super) fn is_left(&self) -> bool {
+        self.bracket().is_left
+    }
+
+    fn bracket(&self) -> MutexGuard<'_, Bracket> {
+        self.bracket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Serving {
     /// The id of the call made last: the submission's, and the call's place in it.
     fn call_id(&self) -> CallId {
@@ -57,36 +111,42 @@ impl Frame for Serving {
             // Telemetry gone means its guard has raised the defect that ends the agent.
             waited(self.setting.voice.telemetry.ask(Room)).ok();
         }
-        self.opened_at = Instant::now();
         if self.setting.quiet {
             return;
         }
+        let id = self.call_id();
+        let mut bracket = self.setting.counts.bracket();
+        if bracket.is_left {
+            return;
+        }
+        bracket.open = Some(Open {
+            id: id.clone(),
+            operation,
+            at: Instant::now(),
+        });
         let event = Event::ApiCall(ApiCall {
-            call_id: self.call_id(),
+            call_id: id,
             operation: operation.id,
         });
         self.setting.voice.say_in_turn(self.setting.turn, event);
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
+        let mut bracket = self.setting.counts.bracket();
+        if bracket.is_left {
+            return;
+        }
         if operation.tool.is_some() && failure.is_some() {
             self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
         }
-        if self.setting.quiet {
-            return;
+        if let Some(open) = bracket.open.take() {
+            open.close(&self.setting.voice, self.setting.turn, failure);
         }
-        let event = Event::ApiResult(ApiResult {
-            call_id: self.call_id(),
-            operation: operation.id,
-            ok: failure.is_none(),
-            failure,
-            duration_ms: millis(self.opened_at.elapsed()),
-        });
-        self.setting.voice.say_in_turn(self.setting.turn, event);
     }
 
     fn clock_spent(&self) -> bool {
-        !self.setting.quiet && self.setting.shared.clock.spent()
+        let setting = &self.setting;
+        setting.counts.is_left() || !setting.quiet && setting.shared.clock.spent()
     }
 
     fn pending(&self, operation: &'static Operation) -> Option<String> {

@@ -26,9 +26,9 @@ mod tasks;
 pub(super) mod views;
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
+use std::sync::{Arc, Mutex};
 
 use ::context::window::Window;
 use config::profile::Profile;
@@ -40,7 +40,6 @@ use sandbox::prepare::PrepareContext;
 use sandbox::services::Call;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tools::{FilePolicy, Halt, Place};
 use vocab::failure::Failure;
 use vocab::grant::Offer;
@@ -184,6 +183,8 @@ pub(super) struct Counts {
     pub(super) dispatched: AtomicU64,
     /// Calls of tools that failed, those that were not dispatched too.
     pub(super) failed: AtomicU64,
+    /// The call that is open, and whether anybody still hears of calls.
+    bracket: Mutex<frame::Bracket>,
 }
 
 /// What a dispatched call came to.
@@ -213,8 +214,6 @@ pub(super) struct Serving {
     held: Option<Box<Held>>,
     crossings: mpsc::UnboundedSender<Crossing>,
     setting: Setting,
-    /// When the last call was made.
-    opened_at: Instant,
 }
 
 impl Serving {
@@ -228,7 +227,6 @@ impl Serving {
             held: Some(held),
             crossings,
             setting,
-            opened_at: Instant::now(),
         };
         (serving, receiver)
     }
@@ -315,6 +313,10 @@ impl Serving {
         let Some(tool) = call.operation().tool else {
             return outcome.map(|carried| carried.value);
         };
+        if self.setting.counts.is_left() {
+            // It was told as failed, and whoever kept the journal may be gone.
+            return outcome.map(|carried| carried.value);
+        }
         self.setting
             .counts
             .dispatched

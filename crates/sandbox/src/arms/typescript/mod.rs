@@ -196,6 +196,36 @@ fn emitted(folder: &Path, name: &str) -> Result<(String, Arc<SourceMap>), Prepar
     Ok((text, Arc::new(map)))
 }
 
+/// What the author of a text reads that the compiler gave no verdict on, though it does on others.
+const NO_VERDICT: &str = "The compiler gave no verdict on this text: it crashed, or did not come to an \
+                          end within its time. It compiles others. Expressions nested hundreds deep \
+                          and types without end do that to it: write this in smaller steps.";
+
+/// Tells a text that the compiler dies of from a compiler that is broken. One that gave no verdict on
+/// a text, and then does on a trivial one, is well: the text is its author's to mend. Else it is gg's
+/// defect, as it would be of any text.
+fn judged<T>(
+    prepared: Result<T, PrepareError>,
+    probe: impl FnOnce() -> Result<(), PrepareError>,
+) -> Result<T, PrepareError> {
+    let Err(PrepareError::Toolchain(told)) = prepared else {
+        return prepared;
+    };
+    if probe().is_err() {
+        return Err(PrepareError::Toolchain(told));
+    }
+    tracing::warn!("a text was refused since the compiler gave no verdict on it: {told}");
+    Err(PrepareError::Rejected {
+        band: Band::Compile,
+        diagnostics: NO_VERDICT.to_owned(),
+    })
+}
+
+/// Whether the compiler prepares a program of nothing.
+fn probe(context: &PrepareContext) -> Result<(), PrepareError> {
+    program::prepare("", &[], context).map(|_| ())
+}
+
 impl Ecmascript for Typescript {}
 
 impl Arm for Typescript {
@@ -217,7 +247,8 @@ impl Arm for Typescript {
         modules: &[CodeModule],
         context: &PrepareContext,
     ) -> Result<Prepared, PrepareError> {
-        program::prepare(source, modules, context)
+        let prepared = program::prepare(source, modules, context);
+        judged(prepared, || probe(context))
     }
 
     fn prepare_module(
@@ -226,7 +257,7 @@ impl Arm for Typescript {
         key: &str,
         context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        module::prepare(source, key, Written::TypeScript, context)
+        self.prepare_module_file(Written::TypeScript.extension(), source, key, context)
     }
 
     fn prepare_module_file(
@@ -236,7 +267,8 @@ impl Arm for Typescript {
         key: &str,
         context: &PrepareContext,
     ) -> Result<Module, PrepareError> {
-        module::prepare(source, key, Written::of(extension), context)
+        let prepared = module::prepare(source, key, Written::of(extension), context);
+        judged(prepared, || probe(context))
     }
 
     fn prepare_script_file(
@@ -247,7 +279,7 @@ impl Arm for Typescript {
         context: &PrepareContext,
     ) -> Result<Prepared, PrepareError> {
         match Written::of(extension) {
-            Written::TypeScript => program::prepare(source, modules, context),
+            Written::TypeScript => self.prepare_program(source, modules, context),
             Written::JavaScript => program::as_it_is(source, modules, context),
         }
     }

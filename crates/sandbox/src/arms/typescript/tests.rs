@@ -301,3 +301,25 @@ export function pick(rows, at) { return rows[at]; }
             .is_err()
     );
 }
+
+#[test]
+fn a_text_that_the_compiler_dies_of_is_its_authors_to_mend_unless_it_dies_of_any() {
+    let died = || Err::<(), _>(PrepareError::Toolchain("it hangs".to_owned()));
+    let Err(PrepareError::Rejected { band, diagnostics }) = super::judged(died(), || Ok(())) else {
+        panic!("it was not refused");
+    };
+    assert_eq!(band, Band::Compile);
+    assert!(diagnostics.contains("no verdict"), "{diagnostics}");
+    assert_eq!(super::judged(died(), died), died());
+    let never = || -> Result<(), PrepareError> { panic!("nothing is to be probed") };
+    assert_eq!(super::judged(Ok(7), never), Ok(7));
+    let refused = || PrepareError::Rejected {
+        band: Band::Compile,
+        diagnostics: "no".to_owned(),
+    };
+    assert_eq!(
+        super::judged(Err::<(), _>(refused()), never),
+        Err(refused())
+    );
+    super::probe(&PrepareContext::default()).unwrap();
+}
