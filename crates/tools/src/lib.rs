@@ -38,7 +38,8 @@ pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,
 };
-pub use faults::Faults;
+pub use faults::{Faults, MOST_ITEMS, MOST_NAME, MOST_TEXT};
+pub use vocab::line::quoted;
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, as_text as listing, list};
