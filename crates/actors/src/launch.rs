@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use board::git::GitError;
 use config::profile::Profile;
 use config::{Document, Launch, Refusal};
 use context::prompts;
@@ -87,6 +88,11 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             let (library, faults) = Library::read(dir, &checked.loose.skill_dirs);
             skills = library;
             refusals.extend(faults);
+            if checked.loose.board
+                && let Err(why) = crate::board::examine(dir)
+            {
+                refusals.push(unworkable(&why));
+            }
         }
     }
     for (locus, template) in &checked.loose.system_prompts {
@@ -155,6 +161,11 @@ fn unusable_language(language: ProgramLanguage) -> Option<String> {
     let documented = catalogue::of(language);
     let why = usable.err().map(|why| why.to_string());
     why.or_else(|| documented.err().map(|why| why.to_string()))
+}
+
+/// The refusal of a workspace that no board can work on.
+pub(crate) fn unworkable(why: &GitError) -> Refusal {
+    Refusal::new("workspaceDir", format!("a board cannot work on it: {why}"))
 }
 
 /// Why a path cannot be a workspace.

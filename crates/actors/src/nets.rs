@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use config::Refusal;
 use provider::mock::Script;
 use serde_json::{Value, json};
 use vocab::outcome::EndStatus;
 
 use crate::buffer::Buffer;
-use crate::launch::{self, Build, Surroundings};
+use crate::launch::{self, Build, Prepared, Surroundings};
 use crate::panics::tripping;
 use crate::run::{self, RunOptions, RunReport};
 use crate::telemetry::Outputs;
@@ -49,14 +50,21 @@ fn play(place: &'static str, cancel: bool) -> Played {
 
 /// Plays a session of a launch document on a scripted model.
 pub(crate) fn session(document: &Value, script: &Value) -> Played {
-    let prepared = {
-        let document = config::parse(&document.to_string()).unwrap();
-        let surroundings = Surroundings {
-            mock_script: Some(Arc::new(Script::from_json(&script.to_string()).unwrap())),
-            base_url: "http://localhost:1".to_owned(),
-        };
-        launch::check(&document, &surroundings).unwrap()
+    run_prepared(prepare(document, script).unwrap())
+}
+
+/// Checks a launch document with a scripted model.
+pub(crate) fn prepare(document: &Value, script: &Value) -> Result<Prepared, Vec<Refusal>> {
+    let document = config::parse(&document.to_string()).unwrap();
+    let surroundings = Surroundings {
+        mock_script: Some(Arc::new(Script::from_json(&script.to_string()).unwrap())),
+        base_url: "http://localhost:1".to_owned(),
     };
+    launch::check(&document, &surroundings)
+}
+
+/// Plays a session that was checked.
+pub(crate) fn run_prepared(prepared: Prepared) -> Played {
     let workspace = prepared.launch.workspace_dir.clone();
     let stdout = Buffer::default();
     let report = run::run(RunOptions {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use ::board::BoardPolicy;
 use ::board::git::GitError;
+use config::Launch;
 use config::limits::Limits;
-use config::{Launch, Refusal};
 use context::prompts;
 use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
@@ -230,7 +230,7 @@ fn refused(
     build: Build,
     outputs: Outputs,
 ) -> io::Result<RunReport> {
-    let refusal = Refusal::new("workspaceDir", format!("a board cannot work on it: {why}"));
+    let refusal = launch::unworkable(why);
     let error = refusal.to_string();
     let stream = launch::refuse_prepared(prepared, &[refusal], build, outputs)?;
     let status = EndStatus::LaunchRefused;

@@ -16,6 +16,10 @@ const ISSUE: &str = "Issue `";
 
 /// Runs git in a folder and returns what it says.
 #[track_caller]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test runs git as a person would; no arbiter is held up"
+)]
 pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .arg("-C")
@@ -67,6 +71,13 @@ pub(crate) fn board_launch(max_retries: u64) -> Launch {
             worker("merger")
         ]),
     )
+}
+
+/// A run whose worktrees stand in its own folder, and go with it, however it ends.
+pub(crate) fn contained() -> Builder {
+    let builder = Run::builder();
+    let folder = builder.folder().as_os_str().to_owned();
+    builder.environment("TMPDIR", folder)
 }
 
 /// The arguments of `create_issue`.
@@ -129,9 +140,9 @@ pub(crate) fn at(run: &Run, status: &str) -> Vec<String> {
 /// Why an issue failed.
 pub(crate) fn reason(run: &Run, issue: &str) -> String {
     let moved = run.events("issue_status").into_iter();
-    let failed = moved.filter(|it| it["issueId"] == issue && it["status"] == "failed");
+    let mut failed = moved.filter(|it| it["issueId"] == issue && it["status"] == "failed");
     let last = failed
-        .last()
+        .next_back()
         .unwrap_or_else(|| panic!("{issue} did not fail\n{}", run.describe()));
     last["reason"].as_str().unwrap().to_owned()
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use actors::agent::code_surface::language;
 use context::prompts::{
     self, Carrier, CodeCompaction, CodeNotice, Declined, NotSubmitted, RuntimeError, Stopped,
 };
@@ -42,6 +43,10 @@ fn notices() -> Vec<CodeNotice<'static>> {
         id: "ISSUE-1",
         failed,
     }));
+    notices.push(CodeNotice::IssueUnsettled {
+        id: "ISSUE-2",
+        reason,
+    });
     notices
 }
 
@@ -54,18 +59,19 @@ const fn kind(notice: &CodeNotice<'_>) -> usize {
         CodeNotice::CodeNotLoaded { .. } => 3,
         CodeNotice::OnUseFailed { .. } => 4,
         CodeNotice::IssueEnded { .. } => 5,
+        CodeNotice::IssueUnsettled { .. } => 6,
     }
 }
 
 #[test]
 fn every_kind_of_notice_is_read() {
     let kinds: BTreeSet<usize> = notices().iter().map(kind).collect();
-    assert_eq!(kinds, (0..6).collect());
+    assert_eq!(kinds, (0..7).collect());
 }
 
 /// Every text that gg words for a code agent of an arm.
 fn texts(arm: &dyn Arm) -> Vec<(String, String)> {
-    let language = fixtures::language(arm);
+    let language = language(arm);
     let mut texts: Vec<_> = fixtures::agents(arm)
         .into_iter()
         .map(|(name, context)| (name, prompts::system(&context, None, None).unwrap()))

@@ -42,7 +42,7 @@ use crate::telemetry::{Telemetry, Voice};
 use git::Git;
 pub(crate) use git::{Closed, Hands};
 use issue::Issue;
-pub(crate) use opening::open;
+pub(crate) use opening::{examine, open};
 
 /// The board's id among a run's stores.
 pub(crate) const BOARD: &str = "board-0";

@@ -1,5 +1,6 @@
 //! The ground a board stands on: the workspace's repository, opened before the first agent.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use board::git::{GitError, GitThread, Opened, Options, Repository};
@@ -9,6 +10,7 @@ use vocab::ids::RoutingKey;
 use vocab::listed::Listed;
 
 use super::{CODE, Hands};
+use crate::panics;
 use crate::telemetry::Voice;
 
 /// A repository that a board can work on, and how it was found.
@@ -16,6 +18,28 @@ use crate::telemetry::Voice;
 pub(crate) struct Ground {
     pub(crate) hands: Hands,
     opened: Opened,
+}
+
+/// Says whether a board can work on a workspace, and changes nothing.
+///
+/// # Errors
+///
+/// Why not, in a sentence.
+pub(crate) fn examine(workspace: &Path) -> Result<(), GitError> {
+    let unseen = |why: &dyn std::fmt::Display| {
+        GitError::Unsupported(format!("it could not be looked at: {why}"))
+    };
+    let options = Options::new(workspace, &RoutingKey::from("check"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| unseen(&error))?;
+    // On a thread of its own, whoever asks: a runtime cannot be entered from within another.
+    let look = std::thread::Builder::new()
+        .name("gg-examine".to_owned())
+        .spawn(move || runtime.block_on(Repository::examine(&options)))
+        .map_err(|error| unseen(&error))?;
+    look.join().unwrap_or_else(|_| Err(unseen(&panics::last())))
 }
 
 /// Opens the repository of a launch that has a board; `None` for any other.

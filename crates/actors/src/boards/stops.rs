@@ -1,11 +1,13 @@
 //! What ends a run with a board or bounds it, and what becomes of its issues then (03 §7.4, §8).
 
+use std::path::Path;
+
 use record::rules;
 use serde_json::json;
 use vocab::outcome::EndStatus;
 
 use super::{Board, Piece, Plan, eventful, git, shell};
-use crate::nets::session;
+use crate::nets::{prepare, run_prepared};
 
 #[test]
 fn at_one_slot_a_root_files_waits_and_completes() {
@@ -18,17 +20,30 @@ fn at_one_slot_a_root_files_waits_and_completes() {
 }
 
 #[test]
-fn a_workspace_no_board_can_work_on_refuses_the_launch() {
+fn a_workspace_no_board_can_work_on_refuses_the_launch_with_whatever_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = eventful();
+    let mut document = plan.document(folder.path(), 2);
+    let workspace = folder.path().join("w");
+    committed(&workspace);
+    git(&workspace, &["branch", "gg"]);
+    document["prompt"] = json!("");
+    let refusals = prepare(&document, &plan.script(folder.path())).unwrap_err();
+    let told: Vec<_> = refusals.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("git branch -m gg"), "{told:?}");
+}
+
+#[test]
+fn a_workspace_that_was_changed_since_its_check_refuses_the_launch() {
     let folder = tempfile::tempdir().unwrap();
     let plan = eventful();
     let document = plan.document(folder.path(), 2);
     let workspace = folder.path().join("w");
-    git(&workspace, &["init", "-q"]);
-    let identity = ["-c", "user.name=a", "-c", "user.email=a@a"];
-    let commit = ["commit", "-q", "--allow-empty", "-m", "first"];
-    git(&workspace, &[&identity[..], &commit[..]].concat());
+    committed(&workspace);
+    let prepared = prepare(&document, &plan.script(folder.path())).unwrap();
     git(&workspace, &["branch", "gg"]);
-    let played = session(&document, &plan.script(folder.path()));
+    let played = run_prepared(prepared);
     let report = played.report.as_ref().unwrap();
     assert_eq!(
         (report.status, report.exit_code),
@@ -38,6 +53,14 @@ fn a_workspace_no_board_can_work_on_refuses_the_launch() {
     assert!(error.contains("git branch -m gg"), "{error}");
     assert_eq!(rules::check(&played.stream), [], "{}", played.stream);
     assert_eq!(played.lines("agent_spawned").len(), 0);
+}
+
+/// A repository with a commit.
+fn committed(workspace: &Path) {
+    git(workspace, &["init", "-q"]);
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@a"];
+    let commit = ["commit", "-q", "--allow-empty", "-m", "first"];
+    git(workspace, &[&identity[..], &commit[..]].concat());
 }
 
 /// Pieces that stand in nobody's way.

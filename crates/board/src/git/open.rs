@@ -97,6 +97,29 @@ impl Opened {
 }
 
 impl Repository {
+    /// Says whether a board can work on a workspace, as it is; it changes nothing. A lock is not
+    /// looked at: whoever holds it may be done before the run begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), but for [`GitError::Locked`].
+    pub async fn examine(options: &Options) -> Result<(), GitError> {
+        let workspace = canonical(&options.workspace)?;
+        let git = Git::unshielded(options.program.clone(), options.patience, &options.run);
+        version(&git, &workspace).await?;
+        let git = Git::new(
+            options.program.clone(),
+            Vec::new(),
+            options.patience,
+            &options.run,
+        );
+        if !workspace.join(".git").exists() {
+            return stands_alone(&git, &workspace).await;
+        }
+        let (own, common) = folders(&git, &workspace).await?;
+        usable(&git, &workspace, &own, &common).await
+    }
+
     /// Opens the repository of a workspace, or makes one where there is none.
     ///
     /// # Errors
@@ -124,23 +147,13 @@ impl Repository {
             git.run(Invocation::new(&workspace, init)).await?;
         }
         let (own, common) = folders(&git, &workspace).await?;
-        exclude(&common)?;
         let lock = own.join("index.lock");
         if !git.lock_goes(&lock).await {
             let secs = git.patience_secs();
             return Err(GitError::Locked { lock, secs });
         }
-        if let Some(what) = under_way(&own) {
-            return Err(GitError::Unsupported(unfinished(&workspace, &own, what)));
-        }
-        if common.join("refs/heads/gg").is_file() {
-            return Err(GitError::Unsupported(
-                "the repository has a branch `gg`, so no branch `gg/…` can be made; rename it with \
-                 `git branch -m gg <name>`"
-                    .to_owned(),
-            ));
-        }
-        submodules(&git, &workspace).await?;
+        usable(&git, &workspace, &own, &common).await?;
+        exclude(&common)?;
         let trees = make_trees(&trees, &workspace)?;
 
         let mut status = git.status(&workspace, false).await?;
@@ -182,6 +195,21 @@ impl Repository {
         };
         Ok((Self(Arc::new(inner)), opened))
     }
+}
+
+/// Refuses a repository in which a board's work could not be done, or would not be whole.
+async fn usable(git: &Git, workspace: &Path, own: &Path, common: &Path) -> Result<(), GitError> {
+    if let Some(what) = under_way(own) {
+        return Err(GitError::Unsupported(unfinished(workspace, own, what)));
+    }
+    if common.join("refs/heads/gg").is_file() {
+        return Err(GitError::Unsupported(
+            "the repository has a branch `gg`, so no branch `gg/…` can be made; rename it with \
+             `git branch -m gg <name>`"
+                .to_owned(),
+        ));
+    }
+    submodules(git, workspace).await
 }
 
 /// Refuses a git that lacks what is needed.

@@ -54,6 +54,8 @@ pub struct Loose {
     pub skill_dirs: Vec<SkillDir>,
     /// Locus and language of each agent that answers with programs.
     pub languages: Vec<(String, ProgramLanguage)>,
+    /// Whether some agent has the board on.
+    pub board: bool,
     /// Every bound model that needs the network, once each.
     pub live_models: Vec<ModelId>,
     /// Every bound model that runs in the process, once each.

@@ -41,6 +41,11 @@ pub(super) fn read(report: &Report, root: &Object) -> (Option<Launch>, Loose) {
         system_prompts: agents.iter().filter_map(Draft::system_prompt).collect(),
         skill_dirs: agents.iter().filter_map(Draft::skill_dir).collect(),
         languages: agents.iter().filter_map(Draft::language).collect(),
+        board: (agents.iter()).any(|agent| {
+            agent
+                .running(vocab::capability::CapabilityId::ProjectManagement)
+                .is_some()
+        }),
         live_models,
         mock_models,
     };

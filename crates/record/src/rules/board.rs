@@ -41,9 +41,9 @@ pub(super) fn check(lines: &[Line], ending: Ending, found: &mut Found) {
 /// The run's figures; those that the first line does not tell bound nothing.
 #[derive(Default)]
 struct Limits {
-    retries: Option<u64>,
-    issues: Option<u64>,
-    epics: Option<u64>,
+    retries: Option<f64>,
+    issues: Option<f64>,
+    epics: Option<f64>,
 }
 
 impl Limits {
@@ -55,7 +55,7 @@ impl Limits {
         let board = capabilities.find(|it| it["id"] == CAPABILITY && it["enabled"] == true);
         let params = board.map_or(&Value::Null, |it| &it["params"]);
         // As it was written, a figure may be a whole number with a point.
-        let figure = |key: &str| params[key].as_f64().map(|figure| figure as u64);
+        let figure = |key: &str| params[key].as_f64();
         Self {
             retries: figure("maxRetries"),
             issues: figure("maxIssues"),
@@ -119,7 +119,11 @@ impl<'a> Board<'a, '_> {
         match (issue.status, status) {
             ("in_progress", "open") => {
                 issue.retries += 1;
-                if self.limits.retries.is_some_and(|max| issue.retries > max) {
+                if self
+                    .limits
+                    .retries
+                    .is_some_and(|max| issue.retries as f64 > max)
+                {
                     let retries = issue.retries;
                     faults.push(format!("`{id}` is tried again {retries} times"));
                 }
@@ -277,7 +281,7 @@ impl<'a> Board<'a, '_> {
             (issues.len(), self.limits.issues, "issues"),
             (epics.len(), self.limits.epics, "epics"),
         ] {
-            if max.is_some_and(|max| found as u64 > max) {
+            if max.is_some_and(|max| found as f64 > max) {
                 faults.push(format!("the board holds {found} {what}"));
             }
         }

@@ -2,26 +2,27 @@
 //!
 //! Every call is answered before anything runs ([`submission`]). The programs then run one after
 //! another against the same live window, all of them, also behind one that failed; each with those
-//! that it hands over to ([`running`]). What they came to is worded in [`outcome`] and told to the
-//! operator in [`account`]. Notices stand before errors, and both behind what the turn's close does to
-//! the window.
+//! that it hands over to ([`running`]), and each on a thread of its own ([`execution`]). What they came
+//! to is worded in [`outcome`], summed in [`account`] and told to the operator in [`telling`]. Notices
+//! stand before errors, and both behind what the turn's close does to the window.
 //!
 //! Always true: a turn has at most one error, the first program's that failed; what a program did
 //! before it failed stands, but for its ending and what it hands over to.
 
 mod account;
+mod execution;
 mod opening;
 mod openings;
 mod outcome;
 mod running;
 pub(super) mod submission;
+mod telling;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use context::prompts::{self, CodeNotice};
+use context::prompts::{self, CodeNotice, PromptError};
 use context::window::Retention;
-use record::event::LogLevel;
 use vocab::band::Band;
 use vocab::message::{Role, ToolCall};
 use vocab::outcome::{EndStatus, ErrorType, TurnVerdict};
@@ -53,6 +54,13 @@ impl Said {
         self.dispatched > 0 && self.failed == 0
     }
 
+    /// Adds a fact about the session.
+    fn notify(&mut self, notice: CodeNotice<'_>) -> Result<(), Cut> {
+        self.notices
+            .push(prompts::code_notice(notice).map_err(no_text)?);
+        Ok(())
+    }
+
     /// The error of the turn.
     pub(super) fn error(&self) -> Option<ErrorType> {
         self.failures.first().map(|failed| failed.error)
@@ -65,6 +73,16 @@ enum Cut {
     Canceled,
     /// What gg itself could not do, or a hook did not judge.
     Broken(Broken),
+}
+
+/// What gg itself could not do.
+fn defect(cause: String) -> Cut {
+    Cut::Broken(Broken::Defect(cause))
+}
+
+/// A text of gg's own that does not render.
+fn no_text(error: PromptError) -> Cut {
+    defect(format!("a text of gg's own does not render: {error}"))
 }
 
 impl Turns {
@@ -178,24 +196,5 @@ impl Turns {
         let text = self.rendered(turn, text)?;
         self.put(turn, Band::System, Retention::Ephemeral, text);
         ControlFlow::Continue(())
-    }
-
-    /// The operator is told of programs that an ending kept from running.
-    fn tell_unrun(&self, count: usize) {
-        let text = match count {
-            1 => "a submitted program does not run: the session ends before it".to_owned(),
-            _ => format!("{count} submitted programs do not run: the session ends before them"),
-        };
-        let voice = &self.links.voice;
-        voice.log(LogLevel::Warn, Some("programs_unrun"), text);
-    }
-
-    /// Lines about views, where there were any.
-    fn tell_views(&self) {
-        let voice = &self.links.voice;
-        for (level, code, text) in account::views(&self.code.views) {
-            let text = self.shared.mask.apply(&text).into_owned();
-            voice.log(level, Some(code), text);
-        }
     }
 }

@@ -20,8 +20,8 @@ use vocab::ids::CallId;
 use vocab::outcome::EndStatus;
 
 use super::account::Account;
-use super::running::{RunContext, over};
-use super::{Broken, Cut};
+use super::execution::{RunContext, over};
+use super::{Broken, Cut, defect};
 use crate::agent::LoopEnd;
 use crate::agent::api::Programs;
 use crate::agent::program::Counts;
@@ -112,7 +112,7 @@ impl Turns {
 
     async fn run_opening(&mut self, programs: &Programs, source: Arc<str>) -> Result<(), Cut> {
         let id = self.code.library.issue();
-        let id = id.map_err(|error| Cut::Broken(Broken::Defect(error.to_string())))?;
+        let id = id.map_err(|error| defect(error.to_string()))?;
         let receipt = id.clone().unwrap_or_else(|| "ok".into());
         for item in opened::by_program(CALL, &source, receipt, []) {
             self.window.push(item);
@@ -126,7 +126,7 @@ impl Turns {
             // The run ends before this agent has begun: its first boundary says how.
             () = over(&mut stop) => return Ok(()),
         };
-        let prepared = prepared.map_err(|why| Cut::Broken(Broken::Defect(why)))?;
+        let prepared = prepared.map_err(defect)?;
         self.code.begin_turn();
         self.code.docs.begin(&mut self.window, true);
         let counts = Arc::new(Counts::default());
@@ -150,7 +150,7 @@ impl Turns {
             (None, None) => None,
         };
         if let Some(why) = why {
-            return Err(Cut::Broken(Broken::Defect(why)));
+            return Err(defect(why));
         }
         self.keep_opening(id, source);
         Ok(())

@@ -15,7 +15,7 @@ use vocab::failure::Failure;
 use vocab::ids::{EpicId, IssueId, Slug};
 
 use super::given::{Given, count};
-use super::{Carried, Serving, mismatched};
+use super::{Carried, Serving};
 use crate::agent::board_calls::told;
 
 impl Serving {
@@ -61,7 +61,7 @@ impl Board for Serving {
                 id: id.to_string(),
                 board: fullness(usage),
             }),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -96,7 +96,7 @@ impl Board for Serving {
                 id: id.to_string(),
                 board: fullness(usage),
             }),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -163,7 +163,7 @@ impl Board for Serving {
         let remove = BoardCall::RemoveEpic { id: id.into() };
         match self.on_board(call, &arguments.json(), remove)? {
             Reply::EpicRemoved { usage, .. } => Ok(fullness(usage)),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -172,7 +172,7 @@ impl Board for Serving {
         let remove = BoardCall::RemoveIssue { id: id.into() };
         match self.on_board(call, &arguments.json(), remove)? {
             Reply::IssueRemoved { usage, .. } => Ok(fullness(usage)),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -199,7 +199,7 @@ impl Board for Serving {
         };
         match self.on_board(call, &arguments.json(), list)? {
             Reply::Listed(rows) => Ok(rows.into_iter().map(row).collect()),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 
@@ -208,7 +208,7 @@ impl Board for Serving {
         let read = BoardCall::Read { id: id.into() };
         match self.on_board(call, &arguments.json(), read)? {
             Reply::Read(issue) => Ok(whole(*issue)),
-            _ => Err(mismatched()),
+            _ => Err(self.mismatched()),
         }
     }
 }

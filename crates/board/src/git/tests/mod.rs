@@ -59,7 +59,13 @@ impl Field {
     pub(crate) async fn refused(&self) -> String {
         let mut options = self.options();
         options.patience = Duration::from_millis(100);
-        Repository::open(options).await.unwrap_err().to_string()
+        let found = Repository::examine(&options).await;
+        let refused = Repository::open(options).await.unwrap_err();
+        // A lock may go; whatever else refuses is found without opening.
+        if !matches!(refused, GitError::Locked { .. }) {
+            assert_eq!(found.unwrap_err().to_string(), refused.to_string());
+        }
+        refused.to_string()
     }
 
     /// Runs a script in the workspace.

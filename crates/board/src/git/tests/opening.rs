@@ -86,6 +86,22 @@ async fn what_a_board_cannot_work_on_is_refused_in_one_sentence() {
     );
 }
 
+#[tokio::test]
+async fn a_look_at_a_workspace_leaves_it_as_it_was() {
+    let bare = Field::bare();
+    Repository::examine(&bare.options()).await.unwrap();
+    let left: Vec<_> = std::fs::read_dir(bare.workspace()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+
+    let field = Field::new().await;
+    field.write("pending.txt", "not committed");
+    let look = "git status --porcelain; git rev-parse HEAD; cat .git/info/exclude; ls .git";
+    let before = field.sh(look).await;
+    Repository::examine(&field.options()).await.unwrap();
+    assert_eq!(field.sh(look).await, before);
+    assert!(!field.options().trees.exists());
+}
+
 /// F81
 #[tokio::test]
 async fn submodules_are_refused_by_name() {

@@ -251,8 +251,8 @@ fn code_in_javascript_is_typed_by_what_can_be_read_out_of_it_and_held_to_nothing
 export function twice(x) { return x + x; }
 export function pick(rows, at) { return rows[at]; }
 ";
-    let plain = |source: &str| arm.prepare_module_file("js", source, "k", &context);
-    let module = plain(source).unwrap();
+    let module = arm.prepare_module_file("js", source, "k", &context);
+    let module = module.unwrap();
     let declared: Vec<_> = module.exports.iter().map(|it| &*it.declaration).collect();
     assert_eq!(
         declared,
@@ -281,14 +281,14 @@ export function pick(rows, at) { return rows[at]; }
         ("export const a = ;", "TS1109"),
         ("let a: number;", "TS8010"),
     ] {
-        match plain(broken) {
+        match arm.prepare_module_file("js", broken, "other", &context) {
             Err(PrepareError::Rejected { diagnostics, .. }) => {
-                assert!(diagnostics.starts_with("k.js(1,") && diagnostics.contains(told));
+                assert!(diagnostics.starts_with("other.js(1,") && diagnostics.contains(told));
             }
             other => panic!("{other:?}"),
         }
     }
-    let strict = arm.prepare_module(source, "k", &context);
+    let strict = arm.prepare_module(source, "k", &PrepareContext::default());
     assert!(
         strict.is_err(),
         "the same in a file of TypeScript is held to it"

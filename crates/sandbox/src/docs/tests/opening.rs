@@ -120,12 +120,18 @@ fn pages_show_all_a_caller_needs() {
     let docs = Documentation::new(&catalogue, &offer, &loaded);
     let names = [
         "DoReadFile",
-        "fx::shell",
         "fx::console",
         "DoCreateIssueAnswer",
         "table_tools",
         "sum",
     ];
+    // A module is called as its language has it, whatever gg's word for it.
+    let absent = docs.open("fx::shell", PageTypes::default()).unwrap_err();
+    assert_eq!(absent.class, FailureClass::NotFound);
+    assert_eq!(
+        absent.message,
+        "there is no documentation of `fx::shell`\n  near to it: fx::console::DoShell"
+    );
     let pages: Vec<_> = names
         .into_iter()
         .flat_map(|name| docs.open(name, PageTypes::default()).unwrap())
