@@ -364,7 +364,7 @@ impl Picture {
         if let Some((width, height)) = self.dimensions {
             line += &format!(", {width}x{height}");
         }
-        line += &format!(", {} bytes", grouped(self.bytes));
+        line += &format!(", {}", vocab::figures::bytes(self.bytes));
         if let Err(why) = &self.attached {
             line += &format!("; not attached: {why}");
         }

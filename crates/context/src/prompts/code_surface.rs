@@ -117,7 +117,7 @@ pub(super) fn bytes(count: u64) -> String {
     let whole = |(size, _): &&(u64, &str)| count >= *size && count.is_multiple_of(*size);
     match UNITS.iter().find(whole) {
         Some((size, unit)) => format!("{} {unit}", count / size),
-        None => format!("{count} bytes"),
+        None => vocab::figures::bytes(count),
     }
 }
 
