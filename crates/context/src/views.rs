@@ -210,10 +210,7 @@ mod tests {
             "View: a\\n----\\nok\\n\\nNotice\n----\nb"
         );
         let file = file("x\u{2028}y\r", None, false, "b", None, 1).unwrap();
-        assert_eq!(
-            file.message.text(),
-            "File: x\\u{2028}y\\r\n----\nb"
-        );
+        assert_eq!(file.message.text(), "File: x\\u{2028}y\\r\n----\nb");
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! Always true: a whole-file result is the file's text and nothing else, a byte order mark aside.
 
 use std::io::Read;
-use vocab::figures::grouped;
 
 use vocab::failure::Failure;
 use vocab::message::{Image, ImageFormat};

@@ -215,7 +215,14 @@ impl Hunt<'_> {
         let searched = if large {
             self.aside(file, &shown, room)?
         } else {
-            lines(&self.matcher, &mut self.searcher, file, &shown, room, self.halt)
+            lines(
+                &self.matcher,
+                &mut self.searcher,
+                file,
+                &shown,
+                room,
+                self.halt,
+            )
         };
         self.halt.check()?;
         match searched {
@@ -545,7 +552,10 @@ mod tests {
         assert!(found.starts_with("f:1: hay hay") && found.ends_with("g:1: needle"));
         let nul = format!("{line}\0");
         let folder = tree(&[("f", &nul)]);
-        assert_eq!(self::found(&folder, "needle", None, 50).unwrap(), "no matches");
+        assert_eq!(
+            self::found(&folder, "needle", None, 50).unwrap(),
+            "no matches"
+        );
     }
 
     #[test]

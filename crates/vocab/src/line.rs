@@ -42,7 +42,10 @@ mod tests {
     fn a_word_is_repeated_in_one_line_and_only_its_beginning() {
         assert_eq!(quoted("a\nb é"), "a\\nb é");
         assert_eq!(quoted(&"é".repeat(100)), "é".repeat(100));
-        assert_eq!(quoted(&"é".repeat(1_000_000)), format!("{}…", "é".repeat(100)));
+        assert_eq!(
+            quoted(&"é".repeat(1_000_000)),
+            format!("{}…", "é".repeat(100))
+        );
     }
 
     #[test]

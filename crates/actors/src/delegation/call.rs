@@ -75,7 +75,9 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
             let agent = members.filled("agent");
             let prompt = members.optional_text("prompt");
-            members.faults().optional_bounded("prompt", prompt.as_deref());
+            members
+                .faults()
+                .optional_bounded("prompt", prompt.as_deref());
             listed(&agent, roster, members.faults());
             members.finish(tool)?;
             let agent = agent.into();

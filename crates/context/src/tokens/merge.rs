@@ -130,7 +130,10 @@ mod tests {
     fn a_piece_of_many_parts_is_counted_within_a_token_or_two_a_seam() {
         let word = "antidisestablishmentarianism".repeat(8 * WHOLE / 28);
         let (exact, counted) = (long(word.as_bytes()), count(word.as_bytes()));
-        assert!(counted.abs_diff(exact) <= 2 * (word.len() / WHOLE), "{exact} {counted}");
+        assert!(
+            counted.abs_diff(exact) <= 2 * (word.len() / WHOLE),
+            "{exact} {counted}"
+        );
         let within = &word.as_bytes()[..WHOLE];
         assert_eq!(count(within), long(within));
     }
@@ -138,6 +141,9 @@ mod tests {
     #[test]
     fn a_piece_of_many_millions_of_bytes_costs_no_more_a_byte_than_a_part() {
         // Merged whole this took minutes, and nothing could stop it.
-        assert_eq!(count(&vec![b'x'; 1000 * WHOLE]), 1000 * count(&[b'x'; WHOLE]));
+        assert_eq!(
+            count(&vec![b'x'; 1000 * WHOLE]),
+            1000 * count(&[b'x'; WHOLE])
+        );
     }
 }

@@ -390,4 +390,3 @@ fn size(message: &Message) -> usize {
     let calls = message.calls().iter().map(|call| call.arguments.len());
     message.text().len() + calls.sum::<usize>()
 }
-

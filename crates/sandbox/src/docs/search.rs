@@ -110,7 +110,8 @@ impl Documentation<'_> {
             .map(|asked| {
                 let module = entries().find(|entry| {
                     let asked = asked.trim().to_lowercase();
-                    entry.kind() == EntryKind::Module && names_module(**entry, &|name| name == asked)
+                    entry.kind() == EntryKind::Module
+                        && names_module(**entry, &|name| name == asked)
                 });
                 module.map_or_else(|| asked.clone(), |entry| entry.key().to_owned())
             })
@@ -182,7 +183,8 @@ impl<'q> Asked<'q> {
     }
 
     fn admits(&self, entry: Entry<'_>) -> bool {
-        let module = self.modules.is_empty() || names_module(entry, &|name| self.modules.contains(name));
+        let module =
+            self.modules.is_empty() || names_module(entry, &|name| self.modules.contains(name));
         let kind = self.query.kind.is_none_or(|kind| entry.kind() == kind);
         module && kind && self.of_type.is_none_or(|asked| is_of_type(entry, asked))
     }
