@@ -136,6 +136,7 @@ impl BoardCall {
             Self::CreateEpic(new) => {
                 faults.filled("prefix", &new.prefix);
                 faults.filled("title", &new.title);
+                faults.optional_bounded("description", new.description.as_deref());
             }
             Self::CreateIssue(new) => new.judge(&mut faults),
             Self::UpdateIssue { id, changes } => {
@@ -162,6 +163,7 @@ impl BoardCall {
 impl NewIssue {
     fn judge(&self, faults: &mut Faults) {
         faults.filled("title", &self.title);
+        faults.optional_bounded("description", self.description.as_deref());
         faults.filled("inScope", &self.in_scope);
         faults.filled("outOfScope", &self.out_of_scope);
         faults.filled("completionCriteria", &self.completion_criteria);
@@ -175,6 +177,9 @@ impl NewIssue {
 impl IssueChanges {
     fn judge(&self, faults: &mut Faults) {
         faults.optional_filled("title", self.title.as_deref());
+        if let TextChange::Set(text) = &self.description {
+            faults.bounded("description", text);
+        }
         faults.optional_filled("inScope", self.in_scope.as_deref());
         faults.optional_filled("outOfScope", self.out_of_scope.as_deref());
         let criteria = self.completion_criteria.as_deref();

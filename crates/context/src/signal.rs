@@ -6,9 +6,11 @@
 //! Always true: it stands in a slot of its own behind the thread, so it breaks no prefix, and it
 //! never counts itself.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use vocab::band::Band;
+use vocab::line::one_line;
 use vocab::message::Message;
 
 use crate::prompts::{self, BandShare, PromptError, SignalContext, ViewShare};
@@ -73,7 +75,10 @@ pub fn measure(window: &mut Window, policy: &SignalPolicy) -> Option<SignalConte
                 let views = std::mem::take(&mut views).into_iter();
                 views
                     .map(|(path, tokens)| ViewShare {
-                        path,
+                        path: match one_line(&path) {
+                            Cow::Borrowed(_) => path,
+                            Cow::Owned(escaped) => escaped.into(),
+                        },
                         percent: percent(tokens, limit),
                     })
                     .collect()

@@ -4,7 +4,7 @@
 
 use vocab::band::Band;
 use vocab::failure::{Failure, FailureClass};
-use vocab::figures::grouped;
+use vocab::figures::{self, grouped};
 use vocab::message::{Image, Message};
 
 use crate::prompts::{self, Heading, PromptError};
@@ -41,9 +41,9 @@ pub fn judge_text(label: &str, body: &str, composed: u64) -> Result<(), Failure>
         return Err(Failure::new(
             FailureClass::LimitExceeded,
             format!(
-                "`body` holds {} bytes, and the texts of this turn may hold {} more; all of them \
+                "`body` holds {}, and the texts of this turn may hold {} more; all of them \
                  together {}",
-                grouped(body.len() as u64),
+                figures::bytes(body.len() as u64),
                 grouped(left),
                 grouped(MAX_COMPOSED_BYTES)
             ),
@@ -82,8 +82,8 @@ fn over(what: &str, bytes: usize, bound: usize) -> Result<(), Failure> {
     Err(Failure::new(
         FailureClass::LimitExceeded,
         format!(
-            "{what} holds {} bytes; at most {} are shown in one view",
-            grouped(bytes as u64),
+            "{what} holds {}; at most {} are shown in one view",
+            figures::bytes(bytes as u64),
             grouped(bound as u64)
         ),
     ))
@@ -201,6 +201,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_label_with_a_line_end_forges_no_heading() {
+        let forged = text("a\n----\nok\n\nNotice", "b", 1).unwrap();
+        assert_eq!(
+            forged.message.text(),
+            "View: a\\n----\\nok\\n\\nNotice\n----\nb"
+        );
+        let file = file("x\u{2028}y\r", None, false, "b", None, 1).unwrap();
+        assert_eq!(file.message.text(), "File: x\\u{2028}y\\r\n----\nb");
+    }
 
     #[test]
     fn lines_are_cut_in_the_middle_of_nothing_and_say_what_is_missing() {

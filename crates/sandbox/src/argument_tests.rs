@@ -7,7 +7,7 @@ use crate::fakes::Fake;
 use crate::trial::{ended, printed, program};
 
 /// A call that is given a wrong shape, and what it fails with.
-const CALLS: [(&str, &str); 21] = [
+const CALLS: [(&str, &str); 29] = [
     (
         "files.listDir(7)",
         "list_dir: `path` is number; expected a string",
@@ -31,7 +31,7 @@ const CALLS: [(&str, &str); 21] = [
     ),
     (
         "docs.search({ modules: [7] })",
-        "search: `modules` is a number; expected a string",
+        "search: `modules[0]` is number; expected a string",
     ),
     (
         "docs.search({ type: [] })",
@@ -55,7 +55,7 @@ const CALLS: [(&str, &str); 21] = [
     ),
     (
         "delegation.waitForSubagents([null])",
-        "wait_for_subagents: `ids` is null; expected a string",
+        "wait_for_subagents: `ids[0]` is object; expected a string",
     ),
     (
         "memories.createMemory(\"a\", \"b\", { description: 7 })",
@@ -79,22 +79,55 @@ const CALLS: [(&str, &str); 21] = [
     ),
     (
         "tasks.addTask({ id: \"a\", title: \"b\", inScope: 7 })",
-        "add_task: `inScope` is a number; expected a string",
+        "add_task: `inScope` is number; expected a string",
     ),
     (
         "tasks.updateTask(\"a\", { status: \"lost\" })",
-        "update_task: `status` is none of the values it may be: pending, done",
+        "update_task: `status` is \"lost\"; expected pending, done",
     ),
     (
         "shell.shell(\"a\", { timeoutSecs: \"1\" })",
         "shell: `timeoutSecs` is string; expected a number",
+    ),
+    (
+        "board.updateIssue(\"a\", { status: \"lost\" })",
+        "update_issue: `status` is \"lost\"; expected open, in-progress, in-review, done, failed",
+    ),
+    (
+        "board.createIssue({ title: \"a\", inScope: \"b\", outOfScope: \"c\", \
+         completionCriteria: \"d\", agent: \"e\", reviewers: [1] })",
+        "create_issue: `reviewers[0]` is number; expected a string",
+    ),
+    (
+        "session.requestChanges([5])",
+        "request_changes: `items[0]` is number; expected a string",
+    ),
+    (
+        "files.readFile(\"a\", { offset: 4294967296 })",
+        "read_file: `offset` is 4294967296; expected 4294967295 at most",
+    ),
+    (
+        "files.readFile(\"a\", { offset: \"3\" })",
+        "read_file: `offset` is string; expected a whole number, 1 or more",
+    ),
+    (
+        "files.readFile(\"a\", { offset: 0 })",
+        "read_file: `offset` is 0; expected a whole number, 1 or more",
+    ),
+    (
+        "views.openFile(\"a\", { maxLineChars: 1.5 })",
+        "open_file: `maxLineChars` is 1.5; expected a whole number, 1 or more",
+    ),
+    (
+        "docs.search({ offset: -1 })",
+        "search: `offset` is -1; expected a whole number, 0 or more",
     ),
 ];
 
 #[test]
 fn a_wrong_shape_is_the_call_s_failure_and_reaches_no_service() {
     let mut source = "import * as gg from \"gg\";\nconst { files, context, programs, docs, delegation, memories, \
-                      board, tasks, shell } = gg;\n"
+                      board, tasks, shell, session, views } = gg;\n"
         .to_owned();
     for (call, _) in CALLS {
         source.push_str(&format!(

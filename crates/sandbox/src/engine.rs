@@ -16,10 +16,12 @@ pub const TICK: Duration = Duration::from_millis(100);
 
 /// The stack a program may use. Python's thousand calls take more than one MiB of it where each
 /// passes through C, as one inside `map` does; less would kill the guest in place of the exception.
-const WASM_STACK: usize = 2 * 1024 * 1024;
+/// And what an engine counts is the stack in linear memory, of which a parser's levels take a tenth
+/// of what they take of this one.
+const WASM_STACK: usize = 16 * 1024 * 1024;
 
 /// The stack a program and the host functions it calls run on; only pages that are touched cost.
-const FIBER_STACK: usize = 4 * 1024 * 1024;
+const FIBER_STACK: usize = 18 * 1024 * 1024;
 
 /// A machine on which no program can run.
 #[derive(Clone, Debug, thiserror::Error)]

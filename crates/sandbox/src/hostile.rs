@@ -139,19 +139,39 @@ fn a_recursion_without_end_is_an_exception_in_any_language() {
 }
 
 #[test]
-fn a_value_nested_past_every_stack_kills_the_guest_and_nothing_else() {
-    for (language, source) in [
-        (JAVASCRIPT, "JSON.parse(\"[\".repeat(100000));"),
-        (TYPESCRIPT, "JSON.parse(\"[\".repeat(100000));"),
-        (PYTHON, "x, y = [], []\nx.append(x)\ny.append(y)\nx == y"),
-        (PYTHON, "x = []\nfor _ in range(100_000): x = [x]\nrepr(x)"),
-        (PYTHON, "import json\njson.loads('[' * 100_000)"),
-    ] {
+fn a_text_nested_past_the_stack_is_an_exception_in_any_language() {
+    let nested = [
+        "JSON.parse(\"[\".repeat(1000000));",
+        "JSON.parse(\"{\\\"a\\\":\".repeat(1000000));",
+        "let x = []; for (let i = 0; i < 100000; i += 1) x = [x]; JSON.stringify(x);",
+        "JSON.parse(\"[\".repeat(1000) + \"]\".repeat(1000), (_, x) => x); \
+         JSON.parse(\"[\".repeat(1000000), (_, x) => x);",
+        "eval(\"(\".repeat(100000));",
+        "eval(\"[\".repeat(100000));",
+        "eval(\"-\".repeat(100000) + \"1\");",
+        "new RegExp(\"(\".repeat(100000));",
+    ];
+    let python = ["x = []\nfor _ in range(100_000): x = [x]\nrepr(x)"];
+    let all = nested.iter().map(|source| (JAVASCRIPT, *source));
+    let all = all.chain([(TYPESCRIPT, nested[0])]);
+    for (language, source) in all.chain(python.map(|source| (PYTHON, source))) {
         let execution = bounded(language, source, 20 * SECOND, 128);
+        let (error, text) = failure(&execution);
+        assert_eq!(error, ErrorType::ProgramThrow, "{source}\n{text}");
+    }
+}
+
+#[test]
+fn what_recurses_in_c_alone_kills_python_s_guest_and_nothing_else() {
+    for source in [
+        "x, y = [], []\nx.append(x)\ny.append(y)\nx == y",
+        "import json\njson.loads('[' * 100_000)",
+    ] {
+        let execution = bounded(PYTHON, source, 20 * SECOND, 128);
         let (error, text) = failure(&execution);
         assert_eq!(error, ErrorType::SandboxTrap, "{source}\n{text}");
         assert!(text.contains("call stack exhausted"), "{text}");
-        goes_on(language);
+        goes_on(PYTHON);
     }
 }
 

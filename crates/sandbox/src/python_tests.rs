@@ -263,7 +263,7 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
         for part in parts {
             assert!(text.contains(part), "{part} of {source} is not in\n{text}");
         }
-        for own in ["/0/", "gg_guest", "wit_world"] {
+        for own in ["/0/", "gg_guest", "wit_world", "importlib._bootstrap"] {
             assert!(!text.contains(own), "{text}");
         }
     };
@@ -368,7 +368,22 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
     check(
         "import gg\ngg.files.read_file('a', offset=-1)",
         ErrorType::ProgramApiError,
-        &["`offset` is -1; expected an int, 0 or more"],
+        &["`offset` is -1; expected an int, 1 or more"],
+    );
+    check(
+        "import gg\ngg.files.read_file('a', offset=2**70)",
+        ErrorType::ProgramApiError,
+        &["`offset` is 1180591620717411303424; expected an int, 4294967295 at most"],
+    );
+    check(
+        "import gg\ngg.files.read_file('a', offset=10**5000)",
+        ErrorType::ProgramApiError,
+        &["`offset` is an int of more than 80 digits; expected an int, 4294967295 at most"],
+    );
+    check(
+        "\u{feff}a = 1\nmissing()",
+        ErrorType::ProgramUnknownName,
+        &["line 2", "NameError"],
     );
     check(
         "import gg\ngg.tasks.update_task('1', status='gone')",
@@ -399,6 +414,21 @@ fn each_uncaught_failure_has_its_class_and_its_place() {
         "raise ValueError('x' * 100_000)",
         ErrorType::ProgramThrow,
         &["line 1", "characters dropped"],
+    );
+}
+
+#[test]
+fn what_a_call_fails_with_names_arguments_as_python_does() {
+    let execution = run(
+        "from gg import _wire\nfrom wit_world.imports import types\n\
+         said = '`oldString` is empty; `blockedBy[3]` is blank; oldString stays'\n\
+         code = types.FailureClass.INVALID_ARGUMENT\n\
+         print(_wire.error(types.ApiError(operation='x', code=code, message=said)).message)",
+    );
+    assert_eq!(execution.fault, None, "{}", execution.stderr);
+    assert_eq!(
+        printed(&execution),
+        ["`old_string` is empty; `blocked_by[3]` is blank; oldString stays"]
     );
 }
 
@@ -538,6 +568,17 @@ fn code_modules_are_evaluated_by_whoever_imports_them() {
     assert!(told.contains("File \"lib/csv_tools.py\", line 2"), "{told}");
     assert!(told.contains("    raise ValueError('broken')"), "{told}");
     assert!(!told.contains("program.py"), "{told}");
+    for line in [
+        "import lib.csv_tools",
+        "from lib.csv_tools import twice\nimport lib",
+    ] {
+        let broken = with(line, "twice = 1\nraise ValueError('broken')");
+        let (_, text) = failure(&broken);
+        let told = &broken.module_errors[0].message;
+        for said in [&text, told] {
+            assert!(!said.contains("importlib"), "{said}");
+        }
+    }
 }
 
 #[test]

@@ -126,10 +126,16 @@ impl Arguments {
             ));
             return Vec::new();
         };
+        if !self.faults.few(key, items.len()) {
+            return Vec::new();
+        }
         let mut texts = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
             match item {
-                Value::String(text) if !text.trim().is_empty() => texts.push(text),
+                Value::String(text) if !text.trim().is_empty() => {
+                    self.faults.bounded(&format!("{key}[{place}]"), &text);
+                    texts.push(text);
+                }
                 Value::String(_) => self.faults.push(format!("`{key}[{place}]` is blank")),
                 other => self.faults.push(format!(
                     "`{key}[{place}]` is {}; expected a string",
@@ -219,19 +225,17 @@ impl Arguments {
 
     /// A path that may be left out, but not be empty.
     pub fn optional_path(&mut self, key: &str) -> Option<String> {
-        let path = self.optional_text(key);
-        if path.as_deref() == Some("") {
-            self.faults.push(format!("`{key}` is empty"));
-        }
-        path
+        let path = self.optional_text(key)?;
+        self.faults.path(key, &path);
+        Some(path)
     }
 
     /// A path that has to be there.
     pub fn path(&mut self, key: &str) -> String {
         let faults = self.faults.len();
         let path = self.text(key);
-        if self.faults.len() == faults && path.is_empty() {
-            self.faults.push(format!("`{key}` is empty"));
+        if self.faults.len() == faults {
+            self.faults.path(key, &path);
         }
         path
     }

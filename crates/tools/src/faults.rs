@@ -4,6 +4,34 @@
 //! Always true: one kind of fault is told in one sentence, however the argument came.
 
 use vocab::failure::Failure;
+use vocab::figures::grouped;
+
+/// Bytes of a text that another agent, the window or a store is given: what a whole window of a
+/// large model holds, and little enough to be counted, kept and sent between two ticks of a clock.
+pub const MOST_TEXT: usize = 1024 * 1024;
+
+/// Bytes of everything else: a name, an id, a path, a title, a question. No system takes a longer
+/// path.
+pub const MOST_NAME: usize = 4096;
+
+/// Items of a list.
+pub const MOST_ITEMS: usize = 1000;
+
+/// The arguments that are texts; every other is a name.
+const TEXTS: [&str; 12] = [
+    "prompt",
+    "message",
+    "note",
+    "summary",
+    "description",
+    "body",
+    "inScope",
+    "outOfScope",
+    "completionCriteria",
+    "command",
+    "items",
+    "code",
+];
 
 /// Faults of one call, in the order they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +58,38 @@ impl Faults {
         if text.trim().is_empty() {
             self.push(format!("`{key}` is blank"));
         }
+        self.bounded(key, text);
+    }
+
+    /// A text of any content that is no longer than its kind may be.
+    pub fn bounded(&mut self, key: &str, text: &str) {
+        let most = if TEXTS.contains(&key) {
+            MOST_TEXT
+        } else {
+            MOST_NAME
+        };
+        if text.len() > most {
+            self.push(format!(
+                "`{key}` holds {} bytes; at most {} are taken",
+                grouped(text.len() as u64),
+                grouped(most as u64)
+            ));
+        }
+    }
+
+    /// The same of a text that may be left out.
+    pub fn optional_bounded(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.bounded(key, text);
+        }
+    }
+
+    /// A path that leads somewhere.
+    pub fn path(&mut self, key: &str, path: &str) {
+        if path.is_empty() {
+            self.push(format!("`{key}` is empty"));
+        }
+        self.bounded(key, path);
     }
 
     /// The same of a text that may be left out.
@@ -41,11 +101,33 @@ impl Faults {
 
     /// A list none of whose texts is blank.
     pub fn list(&mut self, key: &str, items: &[String]) {
+        if !self.few(key, items.len()) {
+            return;
+        }
         for (place, item) in items.iter().enumerate() {
             if item.trim().is_empty() {
                 self.push(format!("`{key}[{place}]` is blank"));
             }
+            if item.len() > MOST_NAME {
+                self.push(format!(
+                    "`{key}[{place}]` holds {} bytes; at most {} are taken",
+                    grouped(item.len() as u64),
+                    grouped(MOST_NAME as u64)
+                ));
+            }
         }
+    }
+
+    /// Whether a list holds no more than a call takes.
+    pub(crate) fn few(&mut self, key: &str, items: usize) -> bool {
+        if items > MOST_ITEMS {
+            self.push(format!(
+                "`{key}` holds {} items; at most {} are taken",
+                grouped(items as u64),
+                grouped(MOST_ITEMS as u64)
+            ));
+        }
+        items <= MOST_ITEMS
     }
 
     /// The same of a list that holds at least one.
@@ -122,5 +204,26 @@ mod tests {
              pair of whole numbers, 1 or more"
         );
         assert_eq!(Faults::default().judge(), Ok(()));
+    }
+
+    #[test]
+    fn a_text_a_name_and_a_list_are_bounded_each_by_its_kind() {
+        let mut faults = Faults::default();
+        faults.filled("prompt", &"x".repeat(MOST_TEXT));
+        faults.filled("query", &"x".repeat(MOST_NAME));
+        faults.list("ids", &vec!["x".to_owned(); MOST_ITEMS]);
+        assert_eq!(faults, Faults::default());
+        faults.filled("prompt", &"x".repeat(MOST_TEXT + 1));
+        faults.filled("query", &"x".repeat(MOST_NAME + 1));
+        faults.path("path", &"x".repeat(MOST_NAME + 1));
+        faults.list("ids", &vec![String::new(); MOST_ITEMS + 1]);
+        faults.list("ids", &["x".repeat(MOST_NAME + 1)]);
+        assert_eq!(
+            faults.sentence(),
+            "`prompt` holds 1,048,577 bytes; at most 1,048,576 are taken; `query` holds 4,097 \
+             bytes; at most 4,096 are taken; `path` holds 4,097 bytes; at most 4,096 are taken; \
+             `ids` holds 1,001 items; at most 1,000 are taken; `ids[0]` holds 4,097 bytes; at most \
+             4,096 are taken"
+        );
     }
 }

@@ -131,9 +131,7 @@ impl Shell {
 }
 
 fn path_of(path: &str, faults: &mut Faults) {
-    if path.is_empty() {
-        faults.push("`path` is empty");
-    }
+    faults.path("path", path);
 }
 
 fn count(key: &str, number: Option<u32>, faults: &mut Faults) -> Option<u64> {

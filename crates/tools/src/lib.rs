@@ -39,7 +39,7 @@ pub use call::{
     Call, DEFAULT_TIMEOUT, EditFile, ListDir, MAX_TIMEOUT, ReadFile, Search, Shell, WriteFile,
     parse,
 };
-pub use faults::Faults;
+pub use faults::{Faults, MOST_ITEMS, MOST_NAME, MOST_TEXT};
 pub use halt::{Halt, halted};
 pub use image::{dimensions, sniff};
 pub use list::{DirEntry, EntryKind, as_text as listing, list};
@@ -48,6 +48,7 @@ pub use paths::Place;
 pub use read::{FilePolicy, FileRead, Picture, REQUEST_PICTURES, TextRead, read};
 pub use search::{Found, SearchMatch, search};
 pub use tree::{Tree, tree};
+pub use vocab::line::quoted;
 
 use vocab::failure::Failure;
 use vocab::message::Image;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use vocab::failure::Failure;
+use vocab::line::one_line;
 
 use crate::call::ListDir;
 use crate::paths::{Place, cannot};
@@ -81,14 +82,15 @@ pub fn as_text(entries: &[DirEntry]) -> String {
     }
     let mut text = String::new();
     for (at, entry) in entries.iter().enumerate() {
-        if text.len() + entry.name.len() > BACKSTOP {
+        let name = one_line(&entry.name);
+        if text.len() + name.len() > BACKSTOP {
             text += &format!(
                 "[cut at {BACKSTOP} bytes; {} more entries]\n",
                 entries.len() - at
             );
             break;
         }
-        text += &entry.name;
+        text += &name;
         if entry.kind == EntryKind::Directory {
             text.push('/');
         }

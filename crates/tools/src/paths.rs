@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use vocab::failure::Failure;
+use vocab::line::one_line;
 
 use crate::{procfs, replace};
 
@@ -112,6 +113,7 @@ pub(crate) fn kind(found: &Metadata) -> &'static str {
 
 /// The failure of a file operation: `not-found` where the thing is missing, else `io-error`.
 pub(crate) fn cannot(act: &str, shown: &str, error: &io::Error) -> Failure {
+    let shown = one_line(shown);
     match error.kind() {
         io::ErrorKind::NotFound => Failure::not_found(format!("`{shown}` does not exist")),
         _ => Failure::io(format!("cannot {act} `{shown}`: {}", reason(error))),

@@ -6,7 +6,6 @@
 //! Always true: a whole-file result is the file's text and nothing else, a byte order mark aside.
 
 use std::io::Read;
-use vocab::figures::grouped;
 
 use vocab::failure::Failure;
 use vocab::message::{Image, ImageFormat};
@@ -364,7 +363,7 @@ impl Picture {
         if let Some((width, height)) = self.dimensions {
             line += &format!(", {width}x{height}");
         }
-        line += &format!(", {} bytes", grouped(self.bytes));
+        line += &format!(", {}", vocab::figures::bytes(self.bytes));
         if let Err(why) = &self.attached {
             line += &format!("; not attached: {why}");
         }

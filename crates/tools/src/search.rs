@@ -7,12 +7,15 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 use ignore::WalkBuilder;
 use vocab::failure::Failure;
+use vocab::line::one_line;
 
 use crate::call;
 use crate::halt::{Halt, HaltingReader};
@@ -24,6 +27,17 @@ const MAX_LINE: usize = 200;
 
 /// Memory for one line. A file with a longer one is named as not searched.
 const MAX_HELD: usize = 32 * 1024 * 1024;
+
+/// Memory for a compiled expression: a hundred words of any script. What it costs at each byte grows
+/// with it.
+const MAX_PROGRAM: usize = 1024 * 1024;
+
+/// Bytes of a file up to which it is searched in between two looks at the flag. A larger one may be
+/// one line, and no look can be had within the match of a line.
+const AT_ONCE: u64 = 256 * 1024;
+
+/// How long a search waits for a large file between two looks at the flag.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Files named as not searched; more are counted.
 const MAX_NAMED: usize = 3;
@@ -54,14 +68,19 @@ impl Found {
         let mut lines: Vec<_> = self
             .matches
             .iter()
-            .map(|found| format!("{}:{}: {}", found.path, found.line, found.text))
+            .map(|found| {
+                // The name of a file is as foreign as what stands in it.
+                let path = one_line(&found.path);
+                format!("{path}:{}: {}", found.line, found.text)
+            })
             .collect();
         if lines.is_empty() {
             lines.push("no matches".to_owned());
         }
         if !self.unsearched.is_empty() {
-            let named = self.unsearched.iter().take(MAX_NAMED).map(String::as_str);
-            let named = named.collect::<Vec<_>>().join(", ");
+            let named = self.unsearched.iter().take(MAX_NAMED);
+            let named = named.map(|path| one_line(path)).collect::<Vec<_>>();
+            let named = named.join(", ");
             let more = self.unsearched.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 {
                 format!(" and {more} more")
@@ -120,6 +139,8 @@ fn matcher(query: &str) -> Result<RegexMatcher, Failure> {
     RegexMatcherBuilder::new()
         .multi_line(true)
         .crlf(true)
+        .size_limit(MAX_PROGRAM)
+        .dfa_size_limit(MAX_PROGRAM)
         .build(query)
         .map_err(|error| {
             Failure::invalid(format!(
@@ -180,8 +201,8 @@ impl Hunt<'_> {
     }
 
     fn file(&mut self, path: &Path, shown: String) -> Result<(), Failure> {
-        let file = match open_regular(path, &shown) {
-            Ok((file, _)) => file,
+        let (file, large) = match open_regular(path, &shown) {
+            Ok((file, found)) => (file, found.len() > AT_ONCE),
             Err(failure) => {
                 // Gone since it was listed: nothing to search, and nothing to say.
                 if failure.class != vocab::failure::FailureClass::NotFound {
@@ -190,27 +211,57 @@ impl Hunt<'_> {
                 return Ok(());
             }
         };
-        let mut matches = Matches {
-            path: &shown,
-            room: self.limit - self.found.matches.len(),
-            held: Vec::new(),
-            binary: false,
+        let room = self.limit - self.found.matches.len();
+        let searched = if large {
+            self.aside(file, &shown, room)?
+        } else {
+            lines(
+                &self.matcher,
+                &mut self.searcher,
+                file,
+                &shown,
+                room,
+                self.halt,
+            )
         };
-        let reader = HaltingReader {
-            inner: file,
-            halt: self.halt,
-        };
-        let searched = self
-            .searcher
-            .search_reader(&self.matcher, reader, &mut matches);
         self.halt.check()?;
-        let Matches { held, binary, .. } = matches;
         match searched {
-            Ok(()) if binary => {}
-            Ok(()) => self.found.matches.extend(held),
+            Ok(held) => self.found.matches.extend(held),
             Err(_) => self.found.unsearched.push(shown),
         }
         Ok(())
+    }
+
+    /// Searches a file on a thread of its own, which is left to itself once the flag is up: it ends
+    /// with the line it is in, or with the process.
+    fn aside(
+        &self,
+        file: impl io::Read + Send + 'static,
+        shown: &str,
+        room: usize,
+    ) -> Result<io::Result<Vec<SearchMatch>>, Failure> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let (matcher, halt) = (self.matcher.clone(), self.halt.clone());
+        let path = shown.to_owned();
+        let spawned = std::thread::Builder::new()
+            .name("search".to_owned())
+            .spawn(move || {
+                let found = lines(&matcher, &mut searcher(), file, &path, room, &halt);
+                // Nobody may be waiting any more.
+                sender.send(found).ok();
+            });
+        if let Err(error) = spawned {
+            return Err(cannot("search", shown, &error));
+        }
+        loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(found) => return Ok(found),
+                Err(RecvTimeoutError::Timeout) => self.halt.check()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Err(io::Error::other("the search broke off")));
+                }
+            }
+        }
     }
 
     /// Notes a directory that could not be read. An ignore file with a bad line is none.
@@ -219,6 +270,27 @@ impl Hunt<'_> {
             self.found.unsearched.push(relative(&path, top, shown));
         }
     }
+}
+
+/// The matching lines of a file, at most `room`; none of one that holds a NUL.
+fn lines(
+    matcher: &RegexMatcher,
+    searcher: &mut Searcher,
+    file: impl io::Read,
+    shown: &str,
+    room: usize,
+    halt: &Halt,
+) -> io::Result<Vec<SearchMatch>> {
+    let mut matches = Matches {
+        path: shown,
+        room,
+        held: Vec::new(),
+        binary: false,
+    };
+    let reader = HaltingReader { inner: file, halt };
+    searcher.search_reader(matcher, reader, &mut matches)?;
+    let Matches { held, binary, .. } = matches;
+    Ok(if binary { Vec::new() } else { held })
 }
 
 /// The path an error of a walk is about, and whether it is the system's.
@@ -443,6 +515,62 @@ mod tests {
         assert_eq!(
             found(&folder, "x", None, 50).unwrap(),
             "a:1: x\n[not searched: huge]"
+        );
+    }
+
+    #[test]
+    fn a_halt_ends_a_search_that_never_comes_back_to_look() {
+        /// Raises the flag and gives nothing back any more, as a match within one line does.
+        struct Stuck(Halt, mpsc::Receiver<()>);
+        impl io::Read for Stuck {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                self.0.raise();
+                self.1.recv().ok();
+                Ok(0)
+            }
+        }
+        let halt = Halt::default();
+        let hunt = Hunt {
+            matcher: matcher("x").unwrap(),
+            searcher: searcher(),
+            limit: 50,
+            own: PathBuf::new(),
+            halt: &halt,
+            found: Found::default(),
+        };
+        let (held, stuck) = mpsc::channel();
+        let failure = hunt.aside(Stuck(halt.clone(), stuck), "f", 50).unwrap_err();
+        assert_eq!(failure.class, FailureClass::LimitExceeded);
+        drop(held);
+    }
+
+    #[test]
+    fn a_large_file_of_one_line_is_searched_as_any_other() {
+        let line = format!("{}needle", "hay ".repeat(100_000));
+        let folder = tree(&[("f", &line), ("g", "needle")]);
+        let found = found(&folder, "needle$", None, 50).unwrap();
+        assert!(found.starts_with("f:1: hay hay") && found.ends_with("g:1: needle"));
+        let nul = format!("{line}\0");
+        let folder = tree(&[("f", &nul)]);
+        assert_eq!(
+            self::found(&folder, "needle", None, 50).unwrap(),
+            "no matches"
+        );
+    }
+
+    #[test]
+    fn an_expression_that_would_be_huge_is_refused() {
+        let folder = tree(&[("f", "x")]);
+        let failure = found(&folder, r"(\w{100}){100}", None, 50).unwrap_err();
+        assert_eq!(failure.class, FailureClass::InvalidArgument);
+    }
+
+    #[test]
+    fn a_name_with_a_line_end_keeps_to_its_line() {
+        let folder = tree(&[("a\nb:1: forged", "x")]);
+        assert_eq!(
+            found(&folder, "x", None, 50).unwrap(),
+            "a\\nb:1: forged:1: x"
         );
     }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 use vocab::failure::Failure;
+use vocab::line::one_line;
 
 use crate::halt::Halt;
 use crate::paths::{Place, cannot};
@@ -74,7 +75,7 @@ fn met(root: &Path, depth: usize, halt: &Halt) -> Result<Vec<Met>, Failure> {
                 open.push(met.len());
                 met.push(Met {
                     level,
-                    name: one_line(&entry.file_name().to_string_lossy()),
+                    name: one_line(&entry.file_name().to_string_lossy()).into_owned(),
                     files: 0,
                 });
             }
@@ -83,19 +84,6 @@ fn met(root: &Path, depth: usize, halt: &Halt) -> Result<Vec<Met>, Failure> {
         }
     }
     Ok(met)
-}
-
-/// A name that keeps to its line, whatever characters are in it.
-fn one_line(name: &str) -> String {
-    let mut line = String::with_capacity(name.len());
-    for char in name.chars() {
-        if char.is_control() {
-            line.extend(char.escape_default());
-        } else {
-            line.push(char);
-        }
-    }
-    line
 }
 
 fn shown(met: &[Met], cap: usize) -> Tree {

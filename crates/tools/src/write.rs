@@ -34,7 +34,10 @@ pub fn plan(call: &Call, place: &Place) -> Result<Plan, Failure> {
             path: write.path.clone(),
             target: place.resolve(&write.path)?,
             contents: write.contents.clone(),
-            done: format!("wrote {} bytes to {}", write.contents.len(), write.path),
+            done: match write.contents.len() {
+                1 => format!("wrote 1 byte to {}", write.path),
+                bytes => format!("wrote {bytes} bytes to {}", write.path),
+            },
         }),
         Call::EditFile(edit) => {
             let target = place.resolve(&edit.path)?;

@@ -13,9 +13,24 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A number of bytes, with a comma at each thousand.
+pub fn bytes(number: u64) -> String {
+    match number {
+        1 => "1 byte".to_owned(),
+        other => format!("{} bytes", grouped(other)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_byte_is_one() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(1), "1 byte");
+        assert_eq!(bytes(65_537), "65,537 bytes");
+    }
 
     #[test]
     fn thousands_are_set_apart() {

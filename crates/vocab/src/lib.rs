@@ -17,6 +17,7 @@ pub mod grant;
 pub mod ids;
 pub mod knowledge;
 pub mod language;
+pub mod line;
 pub mod listed;
 pub mod looping;
 pub mod message;

@@ -229,13 +229,33 @@ static void report_plainly(const char *rendering) {
   }
 }
 
+// Whether a line of a stack is a frame of gg's own, as the SDK tells them.
+static bool is_own(const char *line, size_t size) {
+  static const char *const marks[] = {"sdk:", "(gg:", "(gg)", "(native)"};
+  for (size_t mark = 0; mark < sizeof marks / sizeof *marks; mark++)
+    if (memmem(line, size, marks[mark], strlen(marks[mark]))) return true;
+  return false;
+}
+
+// The frames of a program to standard error, and how many of gg's own were struck.
+static void tell_frames(const char *frames) {
+  unsigned struck = 0;
+  while (*frames) {
+    size_t size = strcspn(frames, "\n");
+    if (is_own(frames, size)) struck++;
+    else if (size) fprintf(stderr, "%.*s\n", (int)size, frames);
+    frames += size + (frames[size] == '\n');
+  }
+  if (struck) fprintf(stderr, "    \u2026 %u frame%s of gg's own\n", struck, struck == 1 ? "" : "s");
+}
+
 // The engine was interrupted, which no program can catch: say so and die.
 static _Noreturn void die(JSContext *ctx, JSValueConst reason) {
   const char *words = JS_ToCString(ctx, reason);
   fprintf(stderr, "%s\n", words ? words : "InternalError: interrupted");
   JSValue stack = JS_GetPropertyStr(ctx, reason, "stack");
   const char *frames = JS_IsString(stack) ? JS_ToCString(ctx, stack) : NULL;
-  if (frames) fputs(frames, stderr);
+  if (frames) tell_frames(frames);
   __builtin_trap();
 }
 

@@ -3,7 +3,19 @@
  *
  * @packageDocumentation
  */
-import { choice, edit, fields, invoke, list, optional, optionalText, publish, text } from "sdk:wire";
+import {
+  choice,
+  edit,
+  fields,
+  invoke,
+  optional,
+  optionalText,
+  optionalTexts,
+  publish,
+  text,
+  texts,
+  textual,
+} from "sdk:wire";
 
 /**
  * Where an issue stands.
@@ -227,6 +239,9 @@ export function createIssue(issue: IssueDraft): IssueCreated {
   text(operation, "outOfScope", draft.outOfScope);
   text(operation, "completionCriteria", draft.completionCriteria);
   text(operation, "agent", draft.agent);
+  textual(operation, draft, "description", "epic");
+  optionalTexts(operation, "blockedBy", draft.blockedBy);
+  optionalTexts(operation, "reviewers", draft.reviewers);
   return invoke(operation, draft);
 }
 
@@ -251,6 +266,18 @@ export function updateIssue(id: string, changes: IssueChanges): void {
     "reviewers",
     "status",
   );
+  textual(
+    operation,
+    given,
+    "title",
+    "description",
+    "inScope",
+    "outOfScope",
+    "completionCriteria",
+    "agent",
+  );
+  optionalTexts(operation, "reviewers", given.reviewers);
+  choice(operation, "status", IssueStatus, given.status);
   invoke(operation, text(operation, "id", id), { ...given, description: edit(given.description) });
 }
 
@@ -263,7 +290,7 @@ export function updateIssue(id: string, changes: IssueChanges): void {
  */
 export function setIssueBlockedBy(id: string, blockedBy: string[]): void {
   const operation = "board.set_issue_blocked_by";
-  invoke(operation, text(operation, "id", id), list(operation, "blockedBy", blockedBy));
+  invoke(operation, text(operation, "id", id), texts(operation, "blockedBy", blockedBy));
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invalid, invoke, list, optional, optionalText, publish, text } from "sdk:wire";
+import { invalid, invoke, list, optional, optionalText, publish, text, texts } from "sdk:wire";
 
 /**
  * Who wrote a message.
@@ -116,7 +116,7 @@ export function compact(
 ): void {
   const operation = "context.compact";
   const { files = [] } = optional(operation, options, "files");
-  invoke(operation, text(operation, "summary", summary), list(operation, "files", files));
+  invoke(operation, text(operation, "summary", summary), texts(operation, "files", files));
 }
 
 publish("context", { evictFileView, archiveThread, searchArchive, compact });

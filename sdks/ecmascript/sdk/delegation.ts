@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, optional, optionalList, optionalText, publish, text } from "sdk:wire";
+import { invoke, optional, optionalText, optionalTexts, publish, text } from "sdk:wire";
 
 /**
  * How an agent ended.
@@ -87,7 +87,7 @@ export function spawnSubagent(agent: string, prompt: string): SubagentHandle {
 export function waitForSubagents(ids?: string[]): SubagentOutcome[] {
   const operation = "delegation.wait_for_subagents";
   type Told = Omit<SubagentOutcome, "ending"> & { ending?: { tag: string; value?: unknown } };
-  const told = invoke<Told[]>(operation, optionalList(operation, "ids", ids));
+  const told = invoke<Told[]>(operation, optionalTexts(operation, "ids", ids));
   return told.map(({ ending, ...rest }) =>
     ending === undefined
       ? rest

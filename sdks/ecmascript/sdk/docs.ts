@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { choice, invoke, optional, optionalList, optionalText, publish, text, whole } from "sdk:wire";
+import { choice, invoke, optional, optionalText, optionalTexts, publish, text, whole } from "sdk:wire";
 
 /**
  * What an entry of the documentation is.
@@ -83,11 +83,11 @@ export function search(options?: {
   return invoke(
     operation,
     optionalText(operation, "query", query),
-    optionalList(operation, "modules", modules),
+    optionalTexts(operation, "modules", modules),
     optionalText(operation, "type", type),
     choice(operation, "kind", DocKind, kind),
     whole(operation, "offset", offset),
-    whole(operation, "limit", limit),
+    whole(operation, "limit", limit, 1),
   );
 }
 

@@ -50,7 +50,7 @@ const window = (
   options: { offset?: number; limit?: number } | undefined,
 ): [number | undefined, number | undefined] => {
   const { offset, limit } = optional(operation, options, "offset", "limit");
-  return [whole(operation, "offset", offset), whole(operation, "limit", limit)];
+  return [whole(operation, "offset", offset, 1), whole(operation, "limit", limit, 1)];
 };
 
 /**
@@ -161,7 +161,7 @@ export function search(
     operation,
     text(operation, "query", query),
     optionalText(operation, "path", path),
-    whole(operation, "limit", limit),
+    whole(operation, "limit", limit, 1),
   );
 }
 

@@ -16,32 +16,64 @@ function frames(stack: string): string {
   return kept.join("\n");
 }
 
-function inspect(value: unknown, depth = 0): string {
+/** Values that one rendering tells of; and how deep, and how many of one object. */
+const MOST_VALUES = 1000;
+const MOST_DEEP = 3;
+const MOST_WIDE = 100;
+
+/** What a rendering has left to tell, and the objects it is inside of. */
+interface Telling {
+  left: number;
+  within: object[];
+}
+
+function inspect(
+  value: unknown,
+  depth = 0,
+  telling: Telling = { left: MOST_VALUES, within: [] },
+): string {
+  telling.left -= 1;
   if (typeof value === "string") return depth === 0 ? value : JSON.stringify(value);
   if (typeof value === "function") return `[function ${value.name || "without a name"}]`;
   if (typeof value === "bigint") return `${value}n`;
   if (value === null || typeof value !== "object") return String(value);
   if (value instanceof Error) return `${value.name}: ${value.message}`;
-  if (depth > 3) return Array.isArray(value) ? "[…]" : "{…}";
-  if (Array.isArray(value)) {
-    const items = value.slice(0, 100).map((item) => inspect(item, depth + 1));
-    if (value.length > 100) items.push(`… ${value.length - 100} more`);
-    return `[${items.join(", ")}]`;
+  const array = Array.isArray(value);
+  if (telling.within.includes(value)) return "[itself]";
+  if (depth > MOST_DEEP || telling.left <= 0) return array ? "[…]" : "{…}";
+  const keys = array ? undefined : Object.keys(value);
+  const total = keys === undefined ? (value as unknown[]).length : keys.length;
+  const parts: string[] = [];
+  telling.within.push(value);
+  while (parts.length < Math.min(total, MOST_WIDE) && telling.left > 0) {
+    const key = keys === undefined ? parts.length : (keys[parts.length] ?? "");
+    const part = inspect((value as Record<string | number, unknown>)[key], depth + 1, telling);
+    parts.push(keys === undefined ? part : `${key}: ${part}`);
   }
-  const members = Object.keys(value)
-    .slice(0, 100)
-    .map((key) => `${key}: ${inspect((value as Record<string, unknown>)[key], depth + 1)}`);
-  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+  telling.within.pop();
+  if (parts.length < total) parts.push(`… ${total - parts.length} more`);
+  if (array) return `[${parts.join(", ")}]`;
+  return parts.length === 0 ? "{}" : `{ ${parts.join(", ")} }`;
 }
+
+/** Errors of one that gathers several which are told. */
+const MOST_TOLD = 5;
 
 function rendering(value: unknown, depth = 0): string {
   if (!(value instanceof Error)) return `Uncaught ${inspect(value)}`;
   const lines = [`${value.name}: ${value.message}`];
   if (typeof value.stack === "string" && value.stack !== "") lines.push(frames(value.stack));
-  const own = Object.keys(value).filter((key) => key !== "stack" && key !== "message");
+  const own = Object.keys(value).filter((key) => !["stack", "message", "errors"].includes(key));
   if (own.length > 0) {
     const members = value as unknown as Record<string, unknown>;
     lines.push(`{ ${own.map((key) => `${key}: ${inspect(members[key], 1)}`).join(", ")} }`);
+  }
+  const all = (value as { errors?: unknown }).errors;
+  if (value instanceof AggregateError && Array.isArray(all) && depth < MOST_DEEP) {
+    for (const one of all.slice(0, MOST_TOLD)) {
+      lines.push(`one of its errors: ${rendering(one, depth + 1)}`);
+    }
+    if (all.length > MOST_TOLD) lines.push(`… ${all.length - MOST_TOLD} more errors`);
   }
   if (value.cause instanceof Error && depth < 4) {
     lines.push(`caused by ${rendering(value.cause, depth + 1)}`);
@@ -65,15 +97,45 @@ function failedModule(value: unknown): string | undefined {
 
 const told = new Set<string>();
 
+const ofEngine = (globalThis as { InternalError?: ErrorConstructor }).InternalError;
+
+/** What a look at a thrown value gives; where its own code keeps that from being seen, something else. */
+function looked<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch (error) {
+    // What the engine itself lacks, it says: there may be no memory left to look with.
+    if (ofEngine !== undefined && error instanceof ofEngine) throw error;
+    return otherwise;
+  }
+}
+
 hooks.report = (value) => {
-  const text = rendering(value);
+  const text = looked(() => rendering(value), "Uncaught value (its own code throws when it is shown)");
   if (told.has(text)) return;
   told.add(text);
-  const key = failedModule(value);
+  const key = looked(() => failedModule(value), undefined);
   if (key !== undefined) invoke("feedback.report_module_error", key, text);
-  const [kind, code, operation] = classify(value);
+  const [kind, code, operation] = looked(() => classify(value), ["other"]);
   invoke("feedback.report_error", kind, code, operation, text);
 };
+
+// A program's own way to write its stack fails without taking the error with it.
+const own = Object.getOwnPropertyDescriptor(Error, "prepareStackTrace");
+if (own?.set !== undefined) {
+  let prepare: unknown;
+  Object.defineProperty(Error, "prepareStackTrace", {
+    ...own,
+    get: () => prepare,
+    set: (value: unknown) => {
+      prepare = value;
+      if (typeof value !== "function") return own.set?.call(Error, undefined);
+      own.set?.call(Error, (error: unknown, sites: unknown) =>
+        looked<unknown>(() => value.call(Error, error, sites), undefined),
+      );
+    },
+  });
+}
 
 const unhandled = new Map<object, unknown>();
 hooks.rejected = (promise, reason) => void unhandled.set(promise, reason);

@@ -5,7 +5,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, list, optional, optionalText, publish, text } from "sdk:wire";
+import { invoke, optional, optionalText, publish, text, texts } from "sdk:wire";
 
 /**
  * How full the notebook is.
@@ -209,7 +209,7 @@ export function readMemory(name: string): string {
  */
 export function searchMemories(keywords: string[]): MemoryHit[] {
   const operation = "memories.search_memories";
-  return invoke(operation, list(operation, "keywords", keywords));
+  return invoke(operation, texts(operation, "keywords", keywords));
 }
 
 publish("memories", {

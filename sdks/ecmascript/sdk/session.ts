@@ -5,7 +5,7 @@
  *
  * @packageDocumentation
  */
-import { invoke, list, publish, text } from "sdk:wire";
+import { invoke, publish, text, texts } from "sdk:wire";
 
 /**
  * Declares the work done.
@@ -32,7 +32,7 @@ export function approve(): void {
  */
 export function requestChanges(items: string[]): void {
   const operation = "session.request_changes";
-  invoke(operation, list(operation, "items", items));
+  invoke(operation, texts(operation, "items", items));
 }
 
 publish("session", { finish, approve, requestChanges });

@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-import { edit, fields, invoke, list, publish, text } from "sdk:wire";
+import { choice, edit, fields, invoke, publish, text, texts, textual } from "sdk:wire";
 
 /**
  * Where a task stands.
@@ -85,6 +85,7 @@ export function addTask(task: TaskDraft): TaskUsage {
   );
   text(operation, "id", draft.id);
   text(operation, "title", draft.title);
+  textual(operation, draft, "description", "inScope", "outOfScope", "completionCriteria");
   return invoke(operation, draft);
 }
 
@@ -107,6 +108,16 @@ export function updateTask(id: string, changes: TaskChanges): void {
     "completionCriteria",
     "status",
   );
+  textual(
+    operation,
+    given,
+    "title",
+    "description",
+    "inScope",
+    "outOfScope",
+    "completionCriteria",
+  );
+  choice(operation, "status", TaskStatus, given.status);
   invoke(operation, text(operation, "id", id), { ...given, description: edit(given.description) });
 }
 
@@ -119,7 +130,7 @@ export function updateTask(id: string, changes: TaskChanges): void {
  */
 export function setBlockedBy(id: string, blockedBy: string[]): void {
   const operation = "tasks.set_blocked_by";
-  invoke(operation, text(operation, "id", id), list(operation, "blockedBy", blockedBy));
+  invoke(operation, text(operation, "id", id), texts(operation, "blockedBy", blockedBy));
 }
 
 /**

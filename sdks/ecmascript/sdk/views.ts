@@ -78,9 +78,9 @@ export function openFile(
     invoke(
       operation,
       text(operation, "path", path),
-      whole(operation, "offset", offset),
-      whole(operation, "limit", limit),
-      whole(operation, "maxLineChars", maxLineChars),
+      whole(operation, "offset", offset, 1),
+      whole(operation, "limit", limit, 1),
+      whole(operation, "maxLineChars", maxLineChars, 1),
     ),
   );
 }

@@ -46,11 +46,28 @@ export function fields<T extends object>(
   return optional(operation, value, ...known);
 }
 
-/** Checks a count: a whole number that is not negative, where there is one. */
-export function whole(operation: string, name: string, value: unknown): number | undefined {
+/** The largest count the contract holds. */
+const MAX_COUNT = 0xffffffff;
+
+/** Checks a count: a whole number that is not less than what counts from there, where there is one. */
+export function whole(
+  operation: string,
+  name: string,
+  value: unknown,
+  least = 0,
+): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffffff) {
-    throw invalid(operation, `\`${name}\` is ${String(value)}; expected a whole number, 0 or more`);
+  if (typeof value !== "number") {
+    throw invalid(
+      operation,
+      `\`${name}\` is ${typeof value}; expected a whole number, ${least} or more`,
+    );
+  }
+  if (!Number.isInteger(value) || value < least) {
+    throw invalid(operation, `\`${name}\` is ${value}; expected a whole number, ${least} or more`);
+  }
+  if (value > MAX_COUNT) {
+    throw invalid(operation, `\`${name}\` is ${value}; expected ${MAX_COUNT} at most`);
   }
   return value;
 }
@@ -76,13 +93,28 @@ export function list<T>(operation: string, name: string, value: T[]): T[] {
   return value;
 }
 
-/** Checks a list that may be left out. */
-export function optionalList<T>(
+/** Checks that a list holds texts. */
+export function texts(operation: string, name: string, value: unknown): string[] {
+  const items = list(operation, name, value as unknown[]);
+  return items.map((item, at) => text(operation, `${name}[${at}]`, item));
+}
+
+/** Checks a list of texts that may be left out. */
+export function optionalTexts(
   operation: string,
   name: string,
-  value: T[] | null | undefined,
-): T[] | undefined {
-  return value === undefined || value === null ? undefined : list(operation, name, value);
+  value: unknown,
+): string[] | undefined {
+  return value === undefined || value === null ? undefined : texts(operation, name, value);
+}
+
+/** Checks the members of an object that are texts, where they are there. */
+export function textual<T extends object>(
+  operation: string,
+  given: Partial<T>,
+  ...names: (keyof T & string)[]
+): void {
+  for (const name of names) optionalText(operation, name, given[name]);
 }
 
 /** Checks a choice that may be left out: one of the values of an enum. */

@@ -1,6 +1,7 @@
 //! The ending calls and what they declare (01 §9.1).
 
 use serde_json::Value;
+use tools::{Faults, quoted};
 use vocab::failure::Failure;
 use vocab::tools::EndingCall;
 
@@ -68,7 +69,8 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
         EndingCall::Finish => match fields.get("summary") {
             Some(Value::String(summary)) => finish(summary.clone()),
             Some(other) => Err(Failure::invalid(format!(
-                "summary is {other}; expected a text"
+                "summary is {}; expected a text",
+                quoted(&other.to_string())
             ))),
             None => Err(Failure::invalid("summary is missing; expected a text")),
         },
@@ -82,7 +84,8 @@ pub(crate) fn read(call: EndingCall, arguments: &str) -> Result<Ending, Failure>
             let texts = items.iter().map(|item| match item.as_str() {
                 Some(text) => Ok(text),
                 None => Err(Failure::invalid(format!(
-                    "items holds {item}; expected texts"
+                    "items holds {}; expected texts",
+                    quoted(&item.to_string())
                 ))),
             });
             request_changes(texts.collect::<Result<Vec<_>, _>>()?)
@@ -97,7 +100,14 @@ pub(crate) fn finish(summary: String) -> Result<Ending, Failure> {
             "summary is blank; say what you did and what the reader must know",
         ));
     }
+    bounded("summary", &summary)?;
     Ok(Ending::Finish { summary })
+}
+
+fn bounded(key: &str, text: &str) -> Result<(), Failure> {
+    let mut faults = Faults::default();
+    faults.bounded(key, text);
+    faults.judge()
 }
 
 /// Changes are asked for: trimmed, blanks dropped, at least one.
@@ -112,6 +122,7 @@ pub(crate) fn request_changes<'a>(
     if items.is_empty() {
         return Err(Failure::invalid("items holds no change; list at least one"));
     }
+    bounded("items", &items.concat())?;
     Ok(Ending::RequestChanges { items })
 }
 

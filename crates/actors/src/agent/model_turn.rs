@@ -167,6 +167,7 @@ impl Turns {
     async fn report_window(&mut self, turn: u32) {
         // The request goes out first.
         tokio::task::yield_now().await;
+        self.count_aside().await;
         let (bands, total) = self.window.breakdown();
         self.links.voice.say_in_turn(
             turn,

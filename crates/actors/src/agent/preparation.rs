@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use context::prompts::{self, Heading, PromptError};
 use context::signal;
+use context::tokens;
 use context::window::{NewItem, Retention};
 use vocab::band::Band;
 use vocab::message::Message;
 
 use super::LoopEnd;
+use super::tool_turn::COUNT_HERE;
 use super::turns::{ReplySize, Turns};
 
 /// What heads a fact about the session.
@@ -28,8 +30,28 @@ impl Turns {
         self.read_letters(turn)?;
         self.hear_of_others(turn).await?;
         self.refresh_blocks(turn).await?;
+        self.count_aside().await;
         self.compact_where_due(turn).await?;
         self.refresh_signal(turn)
+    }
+
+    /// Counts what is long on another thread, so that no other agent waits for it.
+    pub(super) async fn count_aside(&mut self) {
+        let long = self.window.uncounted(COUNT_HERE);
+        if long.is_empty() {
+            return;
+        }
+        let counting = tokio::task::spawn_blocking(move || {
+            let count = |(place, message): (usize, Arc<Message>)| {
+                let tokens = tokens::of_message(&message);
+                (place, message, tokens)
+            };
+            long.into_iter().map(count).collect::<Vec<_>>()
+        });
+        // A counter that panicked leaves them to be counted on the loop, where the net is.
+        for (place, message, tokens) in counting.await.unwrap_or_default() {
+            self.window.counted(place, &message, tokens);
+        }
     }
 
     fn refresh_signal(&mut self, turn: u32) -> ControlFlow<LoopEnd> {

@@ -37,7 +37,7 @@ const PREVIEW_CHARS: usize = 2_048;
 
 /// A longer result is counted on a thread of its own: at 50 MB/s it would cost the arbiter
 /// milliseconds.
-const COUNT_HERE: usize = 16 * 1024;
+pub(super) const COUNT_HERE: usize = 16 * 1024;
 
 /// A command that runs while its turn's events are still being made.
 pub(super) struct Ahead {

@@ -1,6 +1,6 @@
 //! From the JSON a model wrote to a call that concerns other agents.
 
-use tools::{Arguments, Faults};
+use tools::{Arguments, Faults, quoted};
 use vocab::failure::{Failure, FailureClass};
 use vocab::ids::{AgentId, Slug};
 use vocab::tools::ToolName;
@@ -75,6 +75,9 @@ pub(crate) fn parse(
             let mut members = Arguments::read(arguments, &["agent", "prompt"])?;
             let agent = members.filled("agent");
             let prompt = members.optional_text("prompt");
+            members
+                .faults()
+                .optional_bounded("prompt", prompt.as_deref());
             listed(&agent, roster, members.faults());
             members.finish(tool)?;
             let agent = agent.into();
@@ -137,6 +140,7 @@ impl DelegationCall {
     ) -> Result<Self, Failure> {
         let mut faults = Faults::default();
         faults.filled("agent", &agent);
+        faults.optional_bounded("prompt", prompt.as_deref());
         listed(&agent, roster, &mut faults);
         faults.judge()?;
         let (agent, prompt) = (agent.into(), said(prompt));
@@ -174,7 +178,8 @@ fn listed(agent: &str, roster: &[&Slug], faults: &mut Faults) {
     if !agent.is_empty() && roster.iter().all(|slug| slug.as_str() != agent) {
         let known: Vec<_> = roster.iter().map(|slug| format!("`{slug}`")).collect();
         faults.push(format!(
-            "`agent` is `{agent}`; expected one of {}",
+            "`agent` is `{}`; expected one of {}",
+            quoted(agent),
             known.join(", ")
         ));
     }

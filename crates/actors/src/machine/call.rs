@@ -1,6 +1,6 @@
 //! `transition_state`: from the JSON a model wrote to the edge it chose, and what it is answered.
 
-use tools::{Arguments, Faults};
+use tools::{Arguments, Faults, quoted};
 use vocab::failure::{Failure, FailureClass};
 use vocab::tools::ToolName;
 
@@ -24,6 +24,7 @@ pub(crate) fn leave(arguments: &str, position: Option<&Position>) -> Result<Leav
     let mut members = Arguments::read(arguments, &["state", "note"])?;
     let state = members.filled("state");
     let note = members.optional_text("note");
+    members.faults().optional_bounded("note", note.as_deref());
     let edge = edge(&state, position, members.faults());
     members.finish(ToolName::TransitionState)?;
     along(edge, position, note)
@@ -38,6 +39,7 @@ pub(crate) fn leave_for(
     let position = leaver(position)?;
     let mut faults = Faults::default();
     faults.filled("state", state);
+    faults.optional_bounded("note", note.as_deref());
     let edge = edge(state, position, &mut faults);
     faults.judge()?;
     along(edge, position, note)
@@ -63,7 +65,8 @@ fn edge(state: &str, position: &Position, faults: &mut Faults) -> Option<Edge> {
             .map(|exit| format!("`{}`", exit.state))
             .collect();
         faults.push(format!(
-            "`state` is `{state}`; from `{}` you can go to {}",
+            "`state` is `{}`; from `{}` you can go to {}",
+            quoted(state),
             position.state(),
             states.join(", ")
         ));

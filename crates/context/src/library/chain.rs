@@ -52,7 +52,10 @@ impl Chain {
     /// `invalid-argument` for a blank source, `refused` for a second one.
     pub fn hand_over(&mut self, source: String) -> Result<(), Failure> {
         let mut faults = Faults::default();
-        faults.filled("source", &source);
+        // A program may be of any length, whoever hands it over.
+        if source.trim().is_empty() {
+            faults.push("`source` is blank");
+        }
         faults.judge()?;
         if self.successor.is_some() {
             return Err(Failure::new(

@@ -117,6 +117,7 @@ pub(super) fn bytes(count: u64) -> String {
     let whole = |(size, _): &&(u64, &str)| count >= *size && count.is_multiple_of(*size);
     match UNITS.iter().find(whole) {
         Some((size, unit)) => format!("{} {unit}", count / size),
+        None if count == 1 => "1 byte".to_owned(),
         None => format!("{count} bytes"),
     }
 }
@@ -134,7 +135,7 @@ mod tests {
             (1_048_577, "1048577 bytes"),
             (1_536, "1536 bytes"),
             (2_048, "2 KiB"),
-            (1, "1 bytes"),
+            (1, "1 byte"),
         ];
         for (count, said) in cases {
             assert_eq!(bytes(count), said);

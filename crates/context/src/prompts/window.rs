@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use vocab::line::one_line;
 
 use super::PromptError;
 use super::template::templates;
@@ -47,7 +48,13 @@ impl<'a> Heading<'a> {
 
 /// A text under its heading: the label, a line of dashes, the text as it is.
 pub fn headed(heading: &Heading<'_>, text: &str) -> Result<String, PromptError> {
-    Ok(format!("{}\n{text}", HEADING.render(heading)?))
+    // A label or a path with a line end in it would forge a heading of gg's.
+    let name = heading.name.map(one_line);
+    let heading = Heading {
+        name: name.as_deref(),
+        ..*heading
+    };
+    Ok(format!("{}\n{text}", HEADING.render(&heading)?))
 }
 
 /// The variables of the context-usage signal. Shares are percentages of the working window, as
@@ -164,7 +171,14 @@ pub fn compaction_unread(unread: &[Unread]) -> Result<String, PromptError> {
     struct Files<'a> {
         unread: &'a [Unread],
     }
-    UNREAD.render(&Files { unread })
+    let unread: Vec<Unread> = unread
+        .iter()
+        .map(|file| Unread {
+            path: one_line(&file.path).into_owned(),
+            why: file.why.clone(),
+        })
+        .collect();
+    UNREAD.render(&Files { unread: &unread })
 }
 
 /// The system prompt of a summarizer.
@@ -189,7 +203,10 @@ pub fn evicted_view(name: Option<&str>) -> Result<String, PromptError> {
     struct View<'a> {
         name: Option<&'a str>,
     }
-    EVICTED.render(&View { name })
+    let name = name.map(one_line);
+    EVICTED.render(&View {
+        name: name.as_deref(),
+    })
 }
 
 /// The text of a superseded view that showed a picture.
@@ -199,7 +216,11 @@ pub fn superseded_picture(text: &str, name: Option<&str>) -> Result<String, Prom
         text: &'a str,
         name: Option<&'a str>,
     }
-    SUPERSEDED.render(&View { text, name })
+    let name = name.map(one_line);
+    SUPERSEDED.render(&View {
+        text,
+        name: name.as_deref(),
+    })
 }
 
 /// What an agent is told that repeats itself; `again` once that is an error.

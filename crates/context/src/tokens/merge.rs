@@ -1,5 +1,8 @@
 //! Byte pair merging within one piece: of all neighbours that together are a token, the pair with
 //! the lowest rank merges, the leftmost on a tie, until none is left.
+//!
+//! Always true: the work is linear in the text. A piece past [`WHOLE`] is merged in parts of that
+//! size, which may count a token or two more at each seam.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,6 +11,10 @@ use super::vocabulary::rank;
 
 /// Up to this size scanning for the lowest pair beats a heap.
 const SHORT: usize = 64;
+/// Up to this size a piece is merged whole, and so counted exactly. No word, path or line of marks
+/// that anybody wrote is near it; and the heap of one part stays small, so that a part costs the
+/// same wherever it stands.
+const WHOLE: usize = 256 * 1024;
 /// No pair here is a token.
 const NONE: u32 = u32::MAX;
 
@@ -16,7 +23,7 @@ pub(super) fn count(piece: &[u8]) -> usize {
     if piece.len() <= SHORT {
         short(piece)
     } else {
-        long(piece)
+        piece.chunks(WHOLE).map(long).sum()
     }
 }
 
@@ -62,7 +69,8 @@ fn short(piece: &[u8]) -> usize {
     }
 }
 
-/// The same over a linked list with a heap: n log n, where scanning would be quadratic.
+/// The same over a linked list with a heap: n log n, where scanning would be quadratic. The piece
+/// is no longer than [`WHOLE`].
 fn long(piece: &[u8]) -> usize {
     let size = piece.len();
     let after = |next: &[u32], at: usize| next.get(at).map_or(usize::MAX, |&next| next as usize);
@@ -116,5 +124,24 @@ mod tests {
         ] {
             assert_eq!(short(piece.as_bytes()), long(piece.as_bytes()), "{piece}");
         }
+    }
+
+    #[test]
+    fn a_piece_of_many_parts_is_counted_within_a_token_or_two_a_seam() {
+        let word = "antidisestablishmentarianism".repeat(2 * WHOLE / 28);
+        let (exact, counted) = (long(word.as_bytes()), count(word.as_bytes()));
+        assert!(
+            counted.abs_diff(exact) <= 2 * (word.len() / WHOLE),
+            "{exact} {counted}"
+        );
+        let within = &word.as_bytes()[..WHOLE];
+        assert_eq!(count(within), long(within));
+    }
+
+    #[test]
+    fn a_piece_of_many_millions_of_bytes_costs_no_more_a_byte_than_a_part() {
+        // Merged whole this took minutes, and nothing could stop it.
+        let part = vec![b'x'; WHOLE];
+        assert_eq!(count(&part.repeat(4)), 4 * count(&part));
     }
 }

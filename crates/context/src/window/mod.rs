@@ -245,6 +245,26 @@ impl Window {
         self.ephemeral > 0
     }
 
+    /// The items that are not counted yet and hold more than so many bytes, for whoever counts them
+    /// elsewhere: each by its place.
+    pub fn uncounted(&self, bytes: usize) -> Vec<(usize, Arc<Message>)> {
+        let items = self.items.iter().enumerate().skip(self.settled);
+        items
+            .filter(|(_, item)| item.tokens.is_none() && size(&item.message) > bytes)
+            .map(|(place, item)| (place, Arc::clone(&item.message)))
+            .collect()
+    }
+
+    /// Takes the tokens of an item of [`Window::uncounted`], where it still stands in its place.
+    pub fn counted(&mut self, place: usize, message: &Arc<Message>, tokens: u64) {
+        if let Some(item) = self.items.get_mut(place)
+            && item.tokens.is_none()
+            && Arc::ptr_eq(&item.message, message)
+        {
+            item.tokens = Some(tokens);
+        }
+    }
+
     /// Counts what has not been counted yet.
     pub fn settle(&mut self) {
         if let Toolset::Sent(text) = &self.toolset {
@@ -364,4 +384,9 @@ impl Window {
 
 fn pictures(message: &Message) -> u64 {
     message.images().iter().map(Image::encoded_len).sum()
+}
+/// Bytes of a message that are counted.
+fn size(message: &Message) -> usize {
+    let calls = message.calls().iter().map(|call| call.arguments.len());
+    message.text().len() + calls.sum::<usize>()
 }

@@ -17,6 +17,8 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use vocab::failure::Failure;
+use vocab::figures::grouped;
 use vocab::grant::Offer;
 use vocab::operations::{Binding, Operation};
 
@@ -25,6 +27,21 @@ pub use pages::{Page, PageTypes};
 pub use search::{DEFAULT_HITS, EntryKind, Found, MOST_HITS, Query};
 
 use crate::catalogue::{Catalogue, Function, Module, Type};
+
+/// Bytes of a question, and of a name that is to be opened.
+const MOST_NAME: usize = 4096;
+
+/// Judges a text that is compared with every entry.
+fn bounded(key: &str, text: &str) -> Result<(), Failure> {
+    if text.len() <= MOST_NAME {
+        return Ok(());
+    }
+    Err(Failure::invalid(format!(
+        "`{key}` holds {} bytes; at most {} are taken",
+        grouped(text.len() as u64),
+        grouped(MOST_NAME as u64)
+    )))
+}
 
 /// What one agent may read.
 pub struct Documentation<'a> {

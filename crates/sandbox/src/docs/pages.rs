@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use vocab::failure::{Failure, FailureClass};
 
-use super::{Documentation, Entry};
+use super::{Documentation, Entry, bounded};
 use crate::catalogue::{Argument, Function, Module, Passing, Type};
 use crate::prepare::Export;
 
@@ -61,6 +61,7 @@ impl<'a> Documentation<'a> {
 
     /// The entry of a name: in full, without the root all names share, or bare.
     pub fn resolve(&self, target: &str) -> Result<Entry<'a>, Failure> {
+        bounded("target", target)?;
         let target = target.trim();
         if target.is_empty() {
             return Err(Failure::invalid(

@@ -1,9 +1,13 @@
 //! Searching the documentation: filters, ranking, one page of hits, and the view that shows it
 //! (04 §8.1).
 
-use vocab::failure::Failure;
+use std::collections::BTreeSet;
 
-use super::{Documentation, Entry, bare, writes};
+use vocab::failure::Failure;
+use vocab::figures::grouped;
+use vocab::line::quoted;
+
+use super::{Documentation, Entry, MOST_NAME, bare, bounded, writes};
 use crate::contract::{DocHit, DocSearch};
 
 /// What an entry is.
@@ -14,6 +18,9 @@ pub const DEFAULT_HITS: u32 = 20;
 
 /// The most hits of a page.
 pub const MOST_HITS: u32 = 100;
+
+/// Modules that the view of a search names; the rest is counted.
+const MOST_NAMED: usize = 20;
 
 /// A question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,7 +109,9 @@ impl Documentation<'_> {
             .iter()
             .map(|asked| {
                 let module = entries().find(|entry| {
-                    entry.kind() == EntryKind::Module && names_module(**entry, asked)
+                    let asked = asked.trim().to_lowercase();
+                    entry.kind() == EntryKind::Module
+                        && names_module(**entry, &|name| name == asked)
                 });
                 module.map_or_else(|| asked.clone(), |entry| entry.key().to_owned())
             })
@@ -115,6 +124,8 @@ type Rank = (usize, u32);
 
 struct Asked<'q> {
     query: &'q Query,
+    /// The modules it is about as they are compared, each once.
+    modules: BTreeSet<String>,
     words: Vec<String>,
     of_type: Option<&'q str>,
     limit: usize,
@@ -122,6 +133,18 @@ struct Asked<'q> {
 
 impl<'q> Asked<'q> {
     fn of(query: &'q Query) -> Result<Self, Failure> {
+        bounded("query", query.query.as_deref().unwrap_or_default())?;
+        bounded("type", query.of_type.as_deref().unwrap_or_default())?;
+        // Together, so that one sum bounds how many there are and how long each is.
+        let named: usize = query.modules.iter().map(|name| name.len() + 1).sum();
+        if named > MOST_NAME {
+            return Err(Failure::invalid(format!(
+                "`modules` holds {} names of {} bytes together; at most {} bytes are taken",
+                grouped(query.modules.len() as u64),
+                grouped(named as u64),
+                grouped(MOST_NAME as u64)
+            )));
+        }
         let words = query.query.as_deref().map(words_of).unwrap_or_default();
         let said = query
             .query
@@ -148,8 +171,11 @@ impl<'q> Asked<'q> {
                 "`limit` is 0; expected 1 to {MOST_HITS}"
             )));
         }
+        let modules = query.modules.iter();
+        let modules = modules.map(|asked| asked.trim().to_lowercase()).collect();
         Ok(Self {
             query,
+            modules,
             words,
             of_type,
             limit: limit as usize,
@@ -157,8 +183,8 @@ impl<'q> Asked<'q> {
     }
 
     fn admits(&self, entry: Entry<'_>) -> bool {
-        let modules = &self.query.modules;
-        let module = modules.is_empty() || modules.iter().any(|asked| names_module(entry, asked));
+        let module =
+            self.modules.is_empty() || names_module(entry, &|name| self.modules.contains(name));
         let kind = self.query.kind.is_none_or(|kind| entry.kind() == kind);
         module && kind && self.of_type.is_none_or(|asked| is_of_type(entry, asked))
     }
@@ -191,14 +217,11 @@ impl<'q> Asked<'q> {
 
 /// The words of a question, each once.
 fn words_of(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()) {
-        let word = word.to_lowercase();
-        if !word.is_empty() && !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    words
+    let mut seen = BTreeSet::new();
+    text.split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|word| !word.is_empty() && seen.insert(word.clone()))
+        .collect()
 }
 
 /// The words of a text, with names taken apart where their case or their marks do.
@@ -240,9 +263,9 @@ fn begins(segments: &[String], mut word: &str) -> bool {
     false
 }
 
-/// Whether an entry is of a module that is asked for by gg's id or by the path of the arm.
-fn names_module(entry: Entry<'_>, asked: &str) -> bool {
-    let asked = asked.trim().to_lowercase();
+/// Whether an entry is of a module that is asked for, in small letters, by gg's id or by the path of
+/// the arm.
+fn names_module(entry: Entry<'_>, asked: &dyn Fn(&str) -> bool) -> bool {
     let path = match entry {
         Entry::Module(module) => Some(&module.path),
         Entry::Function(_) | Entry::Type(_) | Entry::LoadedModule(_) | Entry::Export(..) => None,
@@ -252,9 +275,9 @@ fn names_module(entry: Entry<'_>, asked: &str) -> bool {
     let before = owner
         .and_then(|end| entry.key().get(..end))
         .map(|before| before.trim_end_matches([':', '.']).to_lowercase());
-    entry.module().to_lowercase() == asked
-        || path.is_some_and(|path| path.to_lowercase() == asked)
-        || (entry.kind() != EntryKind::Module && before.is_some_and(|before| before == asked))
+    asked(&entry.module().to_lowercase())
+        || path.is_some_and(|path| asked(&path.to_lowercase()))
+        || (entry.kind() != EntryKind::Module && before.is_some_and(|before| asked(&before)))
 }
 
 /// Whether an entry is a type, or written with it.
@@ -290,14 +313,18 @@ fn shown(asked: &Asked<'_>, query: &Query, hits: &[DocHit], total: usize, start:
     if !asked.words.is_empty() {
         question.push(format!(
             "`{}`",
-            query.query.as_deref().unwrap_or_default().trim()
+            quoted(query.query.as_deref().unwrap_or_default().trim())
         ));
     }
     if !query.modules.is_empty() {
-        question.push(format!("modules {}", query.modules.join(", ")));
+        let named = query.modules.iter().take(MOST_NAMED);
+        let mut named: Vec<String> = named.map(|module| quoted(module)).collect();
+        let more = query.modules.len().saturating_sub(MOST_NAMED);
+        named.extend((more > 0).then(|| format!("and {more} more")));
+        question.push(format!("modules {}", named.join(", ")));
     }
     if let Some(of) = asked.of_type {
-        question.push(format!("type {of}"));
+        question.push(format!("type {}", quoted(of)));
     }
     if let Some(kind) = query.kind {
         question.push(format!("kind {}", word(kind)));

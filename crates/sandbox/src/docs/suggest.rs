@@ -1,12 +1,16 @@
 //! Names that may have been meant (04 §8.3).
 
 use vocab::failure::Failure;
+use vocab::line::quoted;
 use vocab::operations::Operation;
 
 use super::{Documentation, Entry, bare};
 
 /// The most names that are suggested.
 const MOST: usize = 3;
+
+/// Bytes of a name that another may be near to.
+const LONGEST: usize = 200;
 
 /// Below this a common beginning tells nothing.
 const STEM: usize = 3;
@@ -22,7 +26,8 @@ impl Documentation<'_> {
     /// with the same stem, else those a typo away. Only names that open.
     pub fn suggest(&self, asked: &str) -> Vec<&str> {
         let asked = plain(bare(asked.trim()));
-        if asked.is_empty() {
+        // Comparing costs the product of the lengths, and nothing is near to what is much longer.
+        if asked.is_empty() || asked.len() > LONGEST {
             return Vec::new();
         }
         let entries: Vec<Entry<'_>> = self.openable().collect();
@@ -69,7 +74,7 @@ impl Documentation<'_> {
 
     /// The failure of a name that is none.
     pub(super) fn unknown(&self, target: &str) -> Failure {
-        let mut message = format!("there is no documentation of `{target}`");
+        let mut message = format!("there is no documentation of `{}`", quoted(target));
         let near = self.suggest(target);
         if !near.is_empty() {
             message.push_str(&format!("\n  near to it: {}", near.join(", ")));

@@ -80,7 +80,8 @@ def _strike(told: traceback.TracebackException | None) -> int:
         seen.add(id(one))
         kept = traceback.StackSummary()
         for frame in one.stack:
-            if frame.filename.startswith(_OWN):
+            # An import that fails passes the interpreter's own, of which nothing can be read.
+            if frame.filename.startswith((*_OWN, "<frozen importlib")):
                 struck += 1
                 continue
             if frame.filename.startswith(_BUILT_IN):

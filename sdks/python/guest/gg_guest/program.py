@@ -34,6 +34,8 @@ def _clamped(limit: int) -> None:
 
 def run(source: str, offered: list) -> None:
     """Runs a program; a failure it does not catch is told, and nothing else comes of it."""
+    # A byte order mark is no part of a source, as it is none of a file that CPython reads.
+    source = source.removeprefix("\ufeff")
     modules.offer(offered)
     failures.remember(FILE, source)
     sys.argv = [FILE]

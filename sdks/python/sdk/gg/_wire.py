@@ -28,6 +28,19 @@ BOUND: list[str] = []
 
 _MAX_COUNT = 0xFFFF_FFFF
 
+_NAMES = {
+    "blockedBy": "blocked_by",
+    "completionCriteria": "completion_criteria",
+    "inScope": "in_scope",
+    "maxLineChars": "max_line_chars",
+    "newString": "new_string",
+    "oldString": "old_string",
+    "onUse": "on_use",
+    "outOfScope": "out_of_scope",
+    "timeoutSecs": "timeout_secs",
+}
+"""Arguments as gg's sentences name them, and as the functions here do."""
+
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
 """What stands for half a surrogate pair."""
 
@@ -68,7 +81,11 @@ def operation(name: str, *, alias: bool = False) -> Callable:
 
 def error(failure: contract.ApiError) -> ApiError:
     """A failure of the contract as the one that programs catch."""
-    return ApiError(word(ErrorCode, failure.code), failure.operation, failure.message)
+    message = failure.message
+    for theirs, ours in _NAMES.items():
+        for end in "`[":
+            message = message.replace(f"`{theirs}{end}", f"`{ours}{end}")
+    return ApiError(word(ErrorCode, failure.code), failure.operation, message)
 
 
 def call(function: Callable, *arguments: Any) -> Any:
@@ -145,14 +162,16 @@ def optional_path(name: str, value: Any) -> str | None:
     return None if value is None else path(name, value)
 
 
-def whole(name: str, value: Any) -> int | None:
-    """Checks a count that may be left out: an int that is not negative."""
+def whole(name: str, value: Any, least: int = 0) -> int | None:
+    """Checks a count that may be left out: an int that is not less than what counts from there."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _Refused(f"`{name}` is {_named(value)}; expected an int, 0 or more")
-    if not 0 <= value <= _MAX_COUNT:
-        raise _Refused(f"`{name}` is {_short(value)}; expected an int, 0 or more")
+        raise _Refused(f"`{name}` is {_named(value)}; expected an int, {least} or more")
+    if value < least:
+        raise _Refused(f"`{name}` is {_short(value)}; expected an int, {least} or more")
+    if value > _MAX_COUNT:
+        raise _Refused(f"`{name}` is {_short(value)}; expected an int, {_MAX_COUNT} at most")
     return int(value)
 
 
@@ -253,6 +272,9 @@ def _named(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, int) and abs(value) >= 10**80:
+        # The digits of a very large one are more than Python agrees to write.
+        return "an int of more than 80 digits"
     shown = repr(value) if isinstance(value, (int, float, str, Enum)) else _named(value)
     return shown if len(shown) <= 80 else f"{shown[:80]}…"
 

@@ -95,7 +95,7 @@ def search(
         optional("type", type),
         choice("kind", DocKind, kind, contract.DocKind),
         whole("offset", offset),
-        whole("limit", limit),
+        whole("limit", limit, 1),
     )
     hits = [
         DocHit(hit.key, word(DocKind, hit.kind), hit.module, hit.name, hit.summary)

@@ -145,8 +145,8 @@ def read_file(
         call(
             wire.read_file,
             path_("path", path),
-            whole("offset", offset),
-            whole("limit", limit),
+            whole("offset", offset, 1),
+            whole("limit", limit, 1),
         )
     )
 
@@ -171,8 +171,8 @@ def read_text_file(
     return call(
         wire.read_text_file,
         path_("path", path),
-        whole("offset", offset),
-        whole("limit", limit),
+        whole("offset", offset, 1),
+        whole("limit", limit, 1),
     )
 
 
@@ -254,7 +254,7 @@ def search(
         ApiError: With `INVALID_ARGUMENT` or `NOT_FOUND`.
     """
     matches = call(
-        wire.search, text("query", query), optional_path("path", path), whole("limit", limit)
+        wire.search, text("query", query), optional_path("path", path), whole("limit", limit, 1)
     )
     return [SearchMatch(match.path, match.line, match.text) for match in matches]
 

@@ -94,9 +94,9 @@ def open_file(
         call(
             wire.open_file,
             path_("path", path),
-            whole("offset", offset),
-            whole("limit", limit),
-            whole("max_line_chars", max_line_chars),
+            whole("offset", offset, 1),
+            whole("limit", limit, 1),
+            whole("max_line_chars", max_line_chars, 1),
         )
     )
 

@@ -280,12 +280,24 @@ fn reason(text: &str) -> &str {
         .split_once("----\n")
         .map_or(text, |(_, body)| body)
         .trim();
-    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
-    if first.ends_with(':') {
-        rest.lines().last().unwrap_or(first).trim()
-    } else {
-        first
+    let lines: Vec<&str> = body.lines().collect();
+    let first = lines.first().copied().unwrap_or(body);
+    if !first.ends_with(':') {
+        return first;
     }
+    // What stands in columns is a frame or the source of one; what the count of gg's own frames
+    // begins with, no runtime's sentence does. A sentence of several lines is known by its first:
+    // the one behind the last frame.
+    let said = |line: &&str| {
+        let counts = line.starts_with('…') && line.ends_with("gg's own");
+        !line.trim().is_empty() && !line.starts_with(char::is_whitespace) && !counts
+    };
+    let behind = lines
+        .iter()
+        .rposition(|line| line.trim_start().starts_with("File \"") && line.starts_with("  "))
+        .map_or(1, |place| place + 1);
+    let mut behind = lines.iter().copied().skip(behind);
+    behind.find(said).unwrap_or(first).trim()
 }
 
 fn broken<T>(cause: String) -> ControlFlow<Cut, T> {
@@ -313,6 +325,17 @@ mod tests {
             (
                 "Runtime error\n----\nTraceback (most recent call last):\n  File \"p\"\nValueError: no\n",
                 "ValueError: no",
+            ),
+            (
+                "Runtime error\n----\nTraceback (most recent call last):\n  File \"p\", line 1\n    \
+                 no()\nRuntimeError: no\nand more of it\n… 1 frame of gg's own\n",
+                "RuntimeError: no",
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"p\"\nA: a\n\nDuring handling of the \
+                 above exception, another exception occurred:\n\nTraceback (most recent call \
+                 last):\n  File \"p\"\nB: b\n… 2 frames of gg's own",
+                "B: b",
             ),
             ("plain", "plain"),
         ] {

@@ -15,6 +15,7 @@ use sandbox::catalogue::{self, Catalogue};
 use sandbox::contract as wit;
 use sandbox::docs::{Documentation, Loaded, Page, PageTypes, Query};
 use sandbox::services::{self, Call};
+use tools::Faults;
 use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::operations::Operation;
@@ -170,6 +171,9 @@ impl services::Docs for Serving {
                 "`key` is blank; expected the name of a page",
             ));
         }
+        let mut faults = Faults::default();
+        faults.bounded("key", &key);
+        faults.judge()?;
         let (held, setting) = self.held()?;
         let catalogue = held.catalogue(setting)?;
         let docs = Documentation::new(

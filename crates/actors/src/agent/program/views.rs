@@ -15,7 +15,7 @@ use sandbox::contract as wit;
 use sandbox::host::Capped;
 use sandbox::services::{Call, Views};
 use serde_json::json;
-use tools::{FilePolicy, FileRead, REQUEST_PICTURES, ReadFile};
+use tools::{FilePolicy, FileRead, REQUEST_PICTURES, ReadFile, quoted};
 use vocab::band::Band;
 use vocab::failure::Failure;
 use vocab::ids::MessageId;
@@ -149,7 +149,7 @@ impl Serving {
         if let Err(failure) = &outcome
             && let Some(held) = &mut self.held
         {
-            let refused = (selector.into(), failure.to_string());
+            let refused = (quoted(selector).into(), failure.to_string());
             held.code.views.refused.push(refused);
         }
         outcome

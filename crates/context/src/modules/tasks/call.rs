@@ -197,7 +197,10 @@ fn description(given: &mut Arguments) -> TextChange {
     }
     match given.optional_text("description") {
         None => TextChange::Keep,
-        Some(text) => described(text),
+        Some(text) => {
+            given.faults().bounded("description", &text);
+            described(text)
+        }
     }
 }
 

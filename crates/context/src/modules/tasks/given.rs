@@ -20,6 +20,7 @@ impl TaskCall {
         new_id(&given.id, &mut faults);
         faults.filled("title", &given.title);
         let title = title_of(&given.title, &mut faults);
+        faults.optional_bounded("description", given.description.as_deref());
         sections(&given.sections, mode, true, &mut faults);
         faults.judge()?;
         Ok(Self::Add(NewTask {
@@ -42,6 +43,9 @@ impl TaskCall {
         faults.filled("id", &id);
         faults.optional_filled("title", given.title.as_deref());
         let title = given.title.map(|title| title_of(&title, &mut faults));
+        if let TextChange::Set(text) = &given.description {
+            faults.bounded("description", text);
+        }
         sections(&given.sections, mode, false, &mut faults);
         faults.judge()?;
         let changes = TaskChanges {

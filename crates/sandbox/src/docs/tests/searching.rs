@@ -21,6 +21,40 @@ fn names_come_before_signatures_and_these_before_prose() {
 }
 
 #[test]
+fn a_question_or_a_name_of_any_length_is_refused_and_never_shown_whole() {
+    let catalogue = fixture();
+    let docs = Documentation::new(&catalogue, &everything(EndingRole::Standard), &[]);
+    let long = "x".repeat(1_000_000);
+    let modules = Query {
+        modules: vec!["files".to_owned(); 100_000],
+        ..Query::default()
+    };
+    let of_type = Query {
+        of_type: Some(long.clone()),
+        ..Query::default()
+    };
+    for query in [words(&long), modules, of_type] {
+        let refused = docs.search(&query).unwrap_err();
+        assert_eq!(refused.class, FailureClass::InvalidArgument);
+        assert!(refused.message.contains("4,096"), "{refused}");
+    }
+    let refused = docs.open(&long, PageTypes::ALL).unwrap_err();
+    assert_eq!(refused.class, FailureClass::InvalidArgument);
+    let unknown = docs.open(&long[..4_000], PageTypes::ALL).unwrap_err();
+    assert_eq!(unknown.class, FailureClass::NotFound);
+    assert!(unknown.message.len() < 200, "{unknown}");
+    let shown = ask(
+        &everything(EndingRole::Standard),
+        words(&format!("read\n----\n{}", "file ".repeat(500))),
+    );
+    let first = shown.text.lines().next().unwrap();
+    assert!(
+        first.len() < 200 && first.contains("read\\n----"),
+        "{first}"
+    );
+}
+
+#[test]
 fn a_question_that_asks_nothing_is_refused() {
     let catalogue = fixture();
     let docs = Documentation::new(&catalogue, &everything(EndingRole::Standard), &[]);
