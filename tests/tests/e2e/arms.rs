@@ -11,7 +11,7 @@ use tests::run::{Builder, Run};
 pub(crate) use vocab::language::ProgramLanguage as Arm;
 use vocab::operations::Operation;
 
-use crate::coders::{Script, cast, coder};
+use crate::coders::{Script, cast, coder, refused};
 
 /// What each arm's programs begin with: every module, and how a program tells what its calls came
 /// to: the value of each, or its failure, by a name, in one text view. Values are shown as ECMAScript
@@ -275,6 +275,41 @@ pub(crate) fn play(arm: Arm, capabilities: &[Value], operations: &[&str], bodies
     let run = playing(arm, capabilities, operations, bodies).run();
     run.ended(0, "completed");
     run
+}
+
+/// A sentence as an arm's programs are told it: in Python, names in backticks are `snake_case`.
+pub(crate) fn in_words_of(arm: Arm, text: &str) -> String {
+    let Arm::Python = arm else {
+        return text.to_owned();
+    };
+    let mut told = String::new();
+    for (place, part) in text.split('`').enumerate() {
+        if place > 0 {
+            told.push('`');
+        }
+        let mut joins = false;
+        for character in part.chars() {
+            if joins && place % 2 == 1 && character.is_ascii_uppercase() {
+                told.push('_');
+                told.push(character.to_ascii_lowercase());
+            } else {
+                told.push(character);
+            }
+            joins = character.is_ascii_lowercase();
+        }
+    }
+    told
+}
+
+/// Asserts of calls by what they are attempted as: class, operation, and what their message says,
+/// with names as ECMAScript spells them.
+#[track_caller]
+pub(crate) fn all_refused(arm: Arm, out: &Value, rows: &[(&str, &str, &str, &[&str])]) {
+    for (name, class, operation, texts) in rows {
+        let texts: Vec<String> = texts.iter().map(|text| in_words_of(arm, text)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        refused(out, name, class, operation, &texts);
+    }
 }
 
 /// How an arm spells a name of gg's, given as `module.key`, in full: `gg.files.readFile`.

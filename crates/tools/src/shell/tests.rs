@@ -330,7 +330,9 @@ async fn an_asker_that_is_gone_stops_its_command() {
 #[tokio::test]
 async fn the_end_of_a_run_kills_what_does_not_listen() {
     let rig = Rig::new();
-    let command = "(trap '' TERM; while :; do sleep 1; done) >/dev/null 2>&1 & echo $! >pid";
+    // It says that it does not listen before it is asked.
+    let command = "(trap '' TERM; : >deaf; while :; do sleep 1; done) >/dev/null 2>&1 & echo $! >pid; \
+                   until [ -e deaf ]; do sleep 0.01; done";
     rig.run(command).await;
     let pid = fs::read_to_string(rig.work().join("pid")).unwrap();
     let leftovers = rig.runner.end_all(Duration::from_millis(100)).await;

@@ -6,10 +6,10 @@ use tests::run::Run;
 
 use super::{ITEM, board, figures, play, waited_on};
 use crate::arms::{
-    Arm, Attempt, Texts, attempts, both, coder_of, covered, finish, on, on_each, shown_attempts,
-    submit,
+    Arm, Attempt, Texts, all_refused, attempts, both, coder_of, covered, finish, on, on_each,
+    shown_attempts, submit,
 };
-use crate::coders::{refused, shown, told};
+use crate::coders::{shown, told};
 
 /// A root that answers with programs of an arm and may do all there is to do to a board.
 fn root(arm: Arm, capabilities: &[Value], more: &[&str]) -> Value {
@@ -43,14 +43,6 @@ fn issue(agent: &str, more: &str, python: &str) -> (String, String) {
             r#"board.create_issue("A thing", "this", "that", "it is there", "{agent}"{python})"#
         ),
     )
-}
-
-/// Asserts of calls by what they are attempted as: class, operation, and what their message says.
-#[track_caller]
-fn all_refused(out: &Value, rows: &[(&str, &str, &str, &[&str])]) {
-    for (name, class, operation, texts) in rows {
-        refused(out, name, class, operation, texts);
-    }
 }
 
 /// What may be called while nobody works: everything, each way.
@@ -368,6 +360,7 @@ fn a_program_files_issues_revises_them_and_is_told_how_they_ended() {
         let (invalid, absent) = ("invalid-argument", "not-found");
         let (epic, issue) = ("create_epic", "create_issue");
         all_refused(
+            arm,
             &out,
             &[
                 ("epicTaken", "conflict", epic, &["`WEB` already"]),
@@ -457,6 +450,7 @@ fn a_program_files_issues_revises_them_and_is_told_how_they_ended() {
         assert_eq!(out["isDone"], "`ISSUE-1` is done");
         assert_eq!(out["hasFailed"], "`ISSUE-2` is failed");
         all_refused(
+            arm,
             &out,
             &[
                 (

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use tests::run::Run;
 
-use crate::arms::{Arm, Attempt, Texts, both, covered, on_each, play, playing, shown_attempts};
+use crate::arms::{
+    Arm, Attempt, Texts, all_refused, both, covered, on_each, play, playing, shown_attempts,
+};
 use crate::coders::{refused, shown, told};
 use crate::common::blocks;
 use crate::memories::memories;
@@ -19,14 +21,6 @@ const TASKS: [&str; 5] = [
 
 fn task_list(mode: &str, max: u64) -> Value {
     json!({ "id": "tasks", "enabled": true, "params": { "mode": mode, "maxTasks": max } })
-}
-
-/// Asserts of calls by what they are attempted as: class, operation, and what their message says.
-#[track_caller]
-fn all_refused(out: &Value, rows: &[(&str, &str, &str, &[&str])]) {
-    for (name, class, operation, texts) in rows {
-        refused(out, name, class, operation, texts);
-    }
 }
 
 #[test]
@@ -140,6 +134,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         }
         let invalid = "invalid-argument";
         all_refused(
+            arm,
             &out,
             &[
                 ("full", "limit-exceeded", "add_task", &["3 of 3"]),
@@ -202,6 +197,7 @@ fn a_task_with_sections_is_delimited_or_refused() {
         let out = shown(&run, "out");
         let missing: &[&str] = &["`outOfScope` is missing", "`completionCriteria` is missing"];
         all_refused(
+            arm,
             &out,
             &[
                 ("missing", "invalid-argument", "add_task", missing),
@@ -310,6 +306,7 @@ fn a_program_writes_its_scratchpad() {
         assert_eq!(out["updated"]["totalChars"], 14);
         let bad: &[&str] = &["`name` is", "`description` is blank", "`body` is blank"];
         all_refused(
+            arm,
             &out,
             &[
                 ("taken", "conflict", "write_memory", &["`build`"]),
@@ -435,6 +432,7 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
         assert_eq!(out["deleted"]["count"], 1);
         let invalid = "invalid-argument";
         all_refused(
+            arm,
             &out,
             &[
                 ("taken", "conflict", "create_memory", &["`build`"]),
@@ -487,6 +485,7 @@ fn an_index_stands_in_the_window_and_is_limited_by_itself() {
         );
         let create = "create_memory";
         all_refused(
+            arm,
             &out,
             &[
                 (

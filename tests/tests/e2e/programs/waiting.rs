@@ -222,26 +222,3 @@ fn a_cancel_and_the_run_s_clock_end_a_program_whose_thread_cannot_be_ended() {
     let (timed, _leased) = stuck(timed, reads);
     timed.finish().ended(3, "timed_out");
 }
-
-#[test]
-fn a_call_that_outlives_the_run_is_closed_and_the_run_ends_as_its_stop_says() {
-    let calls = |file: &Path| format!("gg.files.read_file({:?})", file.to_str().unwrap());
-    let timed = super::launch(Arm::Python).limit("maxRuntimeSecs", 1);
-    let (timed, _leased) = stuck(timed, calls);
-    let run = timed.finish();
-    run.ended(3, "timed_out");
-    let closed = |run: &Run| {
-        let results = run.events("api_result");
-        let last = results.last().unwrap();
-        assert_eq!(last["operation"], "files.read_file");
-        assert_eq!(last["failure"], "limit-exceeded");
-        assert_eq!(run.events("api_call").len(), results.len());
-    };
-    closed(&run);
-    let (canceled, _leased) = stuck(super::launch(Arm::Python), calls);
-    crate::common::wait_for(&canceled.workspace().join("began"));
-    canceled.signal(Signal::TERM);
-    let run = canceled.finish();
-    run.ended(0, "canceled");
-    closed(&run);
-}
