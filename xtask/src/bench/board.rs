@@ -73,9 +73,8 @@ pub(super) fn measure(repeats: usize) -> Result<Vec<Row>> {
             figure: "longest message in a handler of the board's actors".to_owned(),
             unit: "ms",
             gg: longest,
-            // Sixteen agents' git wants the processors too, and whoever is interrupted is so for
-            // a slice of the scheduler's, whatever it does: actors that have nothing to do with git
-            // tell how long that is.
+            // What a busy machine takes of any handler, actors that have nothing to do with git
+            // tell.
             floor: Some(elsewhere),
             goal: "≤ 1 ms, or ≤ floor".to_owned(),
             met: Some(longest <= elsewhere.max(1.0)),
