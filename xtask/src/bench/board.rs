@@ -3,17 +3,15 @@
 //! hold none of them up.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::contestant::{Ground, binary};
-use super::median;
+use super::{flow, median};
 use super::table::Row;
 
 /// Issues of a session; the shell loop has as many.
@@ -179,20 +177,11 @@ fn processors() -> Result<f64> {
     Ok(ms(13)? + ms(14)?)
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    #[serde(default)]
-    to: Option<String>,
-    #[serde(default)]
-    handled_us: u64,
-}
-
 /// The longest that handlers took, by a flow log.
-fn longest_handled(flow: &Path) -> Result<Handled> {
+fn longest_handled(log: &Path) -> Result<Handled> {
     let (mut board, mut elsewhere) = (None, None);
-    for line in BufReader::new(File::open(flow)?).lines() {
-        let line: Line = serde_json::from_str(&line?)?;
+    for line in flow::lines(log)? {
+        let line = line?;
         let to = line.to.unwrap_or_default();
         let longest = if to == "board" || to == "git" || to.starts_with("issue") {
             &mut board

@@ -11,6 +11,7 @@ mod bookkeeping;
 mod contestant;
 pub(crate) mod crowd;
 mod events;
+mod flow;
 mod looping;
 mod programs;
 mod request;

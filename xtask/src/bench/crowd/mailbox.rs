@@ -1,14 +1,13 @@
 //! The busiest actor of a session, from its flow log, and what actix itself can carry.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Instant;
 
 use actix::prelude::{Actor, Context as Mailbox, Handler, Message, System};
 use anyhow::{Context, Result};
-use serde::Deserialize;
+
+use super::super::flow;
 
 /// Pings of one measurement.
 const PINGS: u32 = 300_000;
@@ -23,22 +22,11 @@ pub(super) struct Busiest {
     pub(super) depth: u64,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    #[serde(default)]
-    to: Option<String>,
-    #[serde(default)]
-    handled_us: u64,
-    #[serde(default)]
-    depth: u64,
-}
-
 /// Reads a flow log.
-pub(super) fn busiest(flow: &Path) -> Result<Busiest> {
+pub(super) fn busiest(log: &Path) -> Result<Busiest> {
     let mut actors: HashMap<String, (u64, u64, u64)> = HashMap::new();
-    for line in BufReader::new(File::open(flow)?).lines() {
-        let line: Line = serde_json::from_str(&line?)?;
+    for line in flow::lines(log)? {
+        let line = line?;
         if let Some(to) = line.to {
             let (messages, handled, depth) = actors.entry(to).or_default();
             *messages += 1;
