@@ -11,9 +11,10 @@ use vocab::language::ProgramLanguage;
 use vocab::outcome::ErrorType;
 
 use crate::fakes::Fake;
+use crate::lease::Leased;
 use crate::outcome::{Clock, Fault};
 use crate::program::{Execution, GRACE, Program, Threads};
-use crate::trial::{Leased, ended, failure, printed, program, until};
+use crate::trial::{ended, failure, printed, program, until};
 
 const TYPESCRIPT: ProgramLanguage = ProgramLanguage::Typescript;
 const JAVASCRIPT: ProgramLanguage = ProgramLanguage::Javascript;

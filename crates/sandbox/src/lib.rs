@@ -45,6 +45,15 @@ mod hostile_memory;
 #[cfg(test)]
 mod javascript_tests;
 #[cfg(test)]
+#[path = "../../../tests/src/lease.rs"]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    unreachable_pub,
+    reason = "of tests, which the suites of the binary share"
+)]
+mod lease;
+#[cfg(test)]
 mod python_tests;
 #[cfg(test)]
 mod trial;

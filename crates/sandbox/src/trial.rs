@@ -2,9 +2,7 @@
 //!
 //! Guests are the ones this binary carries; where one is missing, a test that needs it says so.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -69,41 +67,6 @@ pub(crate) fn program(language: ProgramLanguage, source: &str) -> Program {
             environment: Vec::new(),
         },
         threads: Threads::default(),
-    }
-}
-
-/// A file that nobody can open while this lives: another process holds a lease on it, and what opens
-/// it waits in the operating system, where nothing of gg's can end it.
-pub(crate) struct Leased(Child);
-
-impl Leased {
-    /// Makes the file and leases it.
-    pub(crate) fn at(path: &Path) -> Self {
-        let holds = "import fcntl, os, signal, sys\n\
-                     signal.signal(signal.SIGIO, signal.SIG_IGN)\n\
-                     file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n\
-                     fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)\n\
-                     print('held', flush=True)\n\
-                     sys.stdin.read()";
-        #[expect(clippy::disallowed_methods, reason = "a test outside any runtime")]
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", holds])
-            .arg(path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = [0; 4];
-        let stdout = child.stdout.as_mut().unwrap();
-        stdout.read_exact(&mut said).unwrap();
-        Self(child)
-    }
-}
-
-impl Drop for Leased {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
     }
 }
 

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::contestant::{Ground, binary};
-use super::{flow, median};
 use super::table::Row;
+use super::{flow, median};
 
 /// Issues of a session; the shell loop has as many.
 const ISSUES: usize = 100;

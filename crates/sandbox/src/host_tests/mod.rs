@@ -21,12 +21,13 @@ use wit_parser::Resolve;
 
 use crate::components::{Cache, CacheRefusal, Guest, Origin};
 use crate::fakes::{Fake, everything, nothing};
+use crate::lease::Leased;
 use crate::locations::Locations;
 use crate::outcome::{Clock, Fault};
 use crate::program::{Execution, GRACE, MAX_ABANDONED, Program, StartError, Stop, Threads, start};
 use crate::services::Services;
 use crate::surroundings::Surroundings;
-use crate::trial::{Leased, until};
+use crate::trial::until;
 
 /// A component of a core module: its imports, and the body of `run`.
 fn component(imports: &str, more: &str, body: &str) -> Vec<u8> {
