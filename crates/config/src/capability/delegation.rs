@@ -85,7 +85,7 @@ impl Params for FsmParams {
             states: states.map(|states| {
                 // One that is none keeps its place, so that the others are named by theirs.
                 let read = |(spot, node)| match fields.child(spot, node, State::SHAPE) {
-                    Some(state) => State::read(&state),
+                    Some(state) => State::read(&state.whole_or_absent()),
                     None => State::unreadable(),
                 };
                 states.into_iter().map(read).collect()

@@ -116,7 +116,9 @@ fn doc_view_types(fields: &Fields<'_>) -> Option<DocViewTypes> {
     match &node.kind {
         Kind::Flag(all) => Some(DocViewTypes::All(*all)),
         Kind::Object(_) => {
-            let chosen = fields.child(spot, node, ChosenTypes::SHAPE)?;
+            let chosen = fields
+                .child(spot, node, ChosenTypes::SHAPE)?
+                .whole_or_absent();
             let (r#return, parameters, errors) = (
                 chosen.flag("return"),
                 chosen.flag("parameters"),

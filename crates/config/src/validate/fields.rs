@@ -60,6 +60,13 @@ impl<'a> Fields<'a> {
         self
     }
 
+    /// The opposite: what is written has a type with no place for an absent key, so it is whole
+    /// even in a disabled capability.
+    pub(crate) fn whole_or_absent(mut self) -> Self {
+        self.complete = true;
+        self
+    }
+
     /// Where a member stands, or would.
     pub(crate) fn at(&self, key: &str) -> Spot {
         self.spot.key(key)

@@ -98,6 +98,26 @@ fn everything() -> (Value, Vec<String>) {
     (document, places)
 }
 
+/// The same with every capability off, which then owes no completeness.
+fn everything_off() -> (Value, Vec<String>) {
+    let (mut document, mut places) = everything();
+    for place in places.iter().filter(|place| place.ends_with("/enabled")) {
+        *document.pointer_mut(place).unwrap() = json!(false);
+    }
+    for agent in document["capabilitySet"]["agents"].as_array_mut().unwrap() {
+        // What was a machine is an agent now.
+        let members = agent.as_object_mut().unwrap();
+        members
+            .entry("modelId")
+            .or_insert_with(|| json!("mock/test"));
+    }
+    let checked = config::parse(&document.to_string()).unwrap().check();
+    assert_eq!(checked.refusals, []);
+    places.clear();
+    pointers(&document, "", &mut places);
+    (document, places)
+}
+
 /// A short decimal: `serde_json` reads longer ones to the last digit but one.
 fn thousandths(number: u32) -> Value {
     json!(f64::from(number) / 1000.0)
@@ -241,5 +261,39 @@ proptest! {
         let refusals = config::parse(&document.to_string()).unwrap().check().refusals;
         prop_assert_eq!(refusals.len(), 1);
         prop_assert!(refusals[0].locus.ends_with("parms"));
+    }
+}
+
+/// What chance may miss: one value of each kind, put in every place of a document in turn.
+#[test]
+fn a_document_with_each_kind_of_value_put_in_each_place_is_judged_without_a_panic() {
+    let kinds = [
+        json!(null),
+        json!(false),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(u64::MAX),
+        json!(""),
+        json!("root"),
+        json!([]),
+        json!([null]),
+        json!([false, false, false]),
+        json!([1]),
+        json!(["root"]),
+        json!([{}]),
+        json!({}),
+        json!({ "id": null }),
+        json!({ "id": "root" }),
+    ];
+    for (document, places) in [everything(), everything_off()] {
+        for place in &places {
+            for kind in &kinds {
+                let mut document = document.clone();
+                *document.pointer_mut(place).unwrap() = kind.clone();
+                drive(document.to_string().as_bytes());
+            }
+        }
     }
 }
