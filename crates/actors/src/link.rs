@@ -161,17 +161,24 @@ where
     let Some(stamp) = routed.stamp else {
         return actor.receive(routed.message, context);
     };
+    let displaced = stamp.meter.tap.displaced();
     let begun = Instant::now();
     let at_us = clock::now_us();
     let depth = stamp.meter.depth.fetch_sub(1, Ordering::Relaxed);
     let reply = actor.receive(routed.message, context);
+    let running = begun.elapsed();
+    let displaced = displaced.and_then(|before| {
+        let after = stamp.meter.tap.displaced()?;
+        Some(after.saturating_sub(before).min(running))
+    });
     stamp.meter.tap.handled(Handled {
         at_us,
         from: stamp.from,
         to: stamp.to,
         message: short_name::<M>(),
         queued: begun.duration_since(stamp.sent),
-        running: begun.elapsed(),
+        running,
+        displaced,
         depth,
     });
     reply

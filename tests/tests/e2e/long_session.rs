@@ -103,6 +103,9 @@ fn accounted(run: &Run, flow: &Path) {
         for field in ["queuedUs", "handledUs", "depth"] {
             assert!(line[field].is_u64(), "{line}");
         }
+        if let Some(displaced) = line.get("displacedUs") {
+            assert!(displaced.as_u64() <= line["handledUs"].as_u64(), "{line}");
+        }
     }
     let turns = run.events("turn_outcome").len();
     assert!(

@@ -37,11 +37,12 @@ struct Took {
 /// The rows of a board.
 pub(super) fn measure(repeats: usize) -> Result<Vec<Row>> {
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
-    let (mut longest, mut elsewhere) = (Vec::new(), Vec::new());
+    let (mut longest, mut with_others, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..repeats {
         let (took, handled) = session()?;
         ours.push(took);
         longest.push(handled.board);
+        with_others.push(handled.board_with_others);
         elsewhere.push(handled.elsewhere);
         floor.push(shell_loop()?);
     }
@@ -68,14 +69,21 @@ pub(super) fn measure(repeats: usize) -> Result<Vec<Row>> {
             |took| took.processors,
         ),
         Row {
-            figure: "longest message in a handler of the board's actors".to_owned(),
+            figure: "longest message in a handler of the board's actors, itself".to_owned(),
             unit: "ms",
             gg: longest,
-            // What a busy machine takes of any handler, actors that have nothing to do with git
-            // tell.
+            // What handlers take that have nothing to do with git.
             floor: Some(elsewhere),
-            goal: "≤ 1 ms, or ≤ floor".to_owned(),
-            met: Some(longest <= elsewhere.max(1.0)),
+            goal: "≤ 1 ms".to_owned(),
+            met: Some(longest <= 1.0),
+        },
+        Row {
+            figure: "the same, with what another thread had the processor meanwhile".to_owned(),
+            unit: "ms",
+            gg: median(with_others),
+            floor: None,
+            goal: String::new(),
+            met: None,
         },
     ])
 }
@@ -84,6 +92,8 @@ pub(super) fn measure(repeats: usize) -> Result<Vec<Row>> {
 struct Handled {
     /// Those of the board, its issues and its git.
     board: f64,
+    /// The same, with the time in which the processor ran another thread in their place.
+    board_with_others: f64,
     /// Those of every other actor.
     elsewhere: f64,
 }
@@ -179,16 +189,17 @@ fn processors() -> Result<f64> {
 
 /// The longest that handlers took, by a flow log.
 fn longest_handled(log: &Path) -> Result<Handled> {
-    let (mut board, mut elsewhere) = (None, None);
+    let (mut board, mut with_others, mut elsewhere) = (None, None, None);
     for line in flow::lines(log)? {
         let line = line?;
+        let itself = Some(line.handled_us.saturating_sub(line.displaced_us));
         let to = line.to.unwrap_or_default();
-        let longest = if to == "board" || to == "git" || to.starts_with("issue") {
-            &mut board
+        if to == "board" || to == "git" || to.starts_with("issue") {
+            board = board.max(itself);
+            with_others = with_others.max(Some(line.handled_us));
         } else {
-            &mut elsewhere
-        };
-        *longest = (*longest).max(Some(line.handled_us));
+            elsewhere = elsewhere.max(itself);
+        }
     }
     let told = |longest: Option<u64>| {
         let longest = longest.context("the flow log lacks the messages of a board")?;
@@ -196,6 +207,7 @@ fn longest_handled(log: &Path) -> Result<Handled> {
     };
     Ok(Handled {
         board: told(board)?,
+        board_with_others: told(with_others)?,
         elsewhere: told(elsewhere)?,
     })
 }

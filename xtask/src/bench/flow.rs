@@ -17,6 +17,9 @@ pub(super) struct Line {
     /// Time in the handler, microseconds.
     #[serde(default)]
     pub(super) handled_us: u64,
+    /// Of that, ready to run and without a processor, microseconds.
+    #[serde(default)]
+    pub(super) displaced_us: u64,
     /// Messages in the mailbox then.
     #[serde(default)]
     pub(super) depth: u64,

@@ -24,6 +24,10 @@ pub struct FlowLine {
     pub queued_us: u64,
     /// Microseconds its handler ran; a later answer is not part of it.
     pub handled_us: u64,
+    /// Of those, the ones in which the actors' thread was ready and had no processor: another
+    /// thread stood in its place. Absent where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub displaced_us: Option<u64>,
     /// Messages in the receiver's mailbox when it was taken out, itself included.
     pub depth: u32,
 }

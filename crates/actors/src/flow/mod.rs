@@ -7,6 +7,7 @@
 //! Always true: `seq` is gapless, and the closing line says how many messages were sent and never
 //! handled.
 
+mod displaced;
 mod line;
 
 use std::fs::File;
@@ -18,6 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::clock;
+use displaced::Account;
 pub use line::{FlowEnd, FlowLine};
 
 /// What a handled message leaves.
@@ -29,6 +31,8 @@ pub(crate) struct Handled {
     pub message: &'static str,
     pub queued: Duration,
     pub running: Duration,
+    /// Of that, ready to run and without a processor; `None` where the system does not tell.
+    pub displaced: Option<Duration>,
     pub depth: u32,
 }
 
@@ -38,11 +42,17 @@ pub(crate) struct Tap {
     /// `None` closes the log.
     lines: mpsc::Sender<Option<Handled>>,
     sent: Arc<AtomicU64>,
+    account: Option<Arc<Account>>,
 }
 
 impl Tap {
     pub(crate) fn sent(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How long the actors' thread was ready to run and had no processor, since it began.
+    pub(crate) fn displaced(&self) -> Option<Duration> {
+        self.account.as_ref()?.displaced()
     }
 
     pub(crate) fn handled(&self, line: Handled) {
@@ -59,7 +69,7 @@ pub(crate) struct FlowWriter {
 }
 
 impl FlowWriter {
-    /// Creates the file and starts the thread.
+    /// Creates the file and starts the thread. The calling thread is the one that actors run on.
     pub(crate) fn start(path: &Path) -> io::Result<(Tap, Self)> {
         let file = File::create(path).map_err(|error| {
             let why = format!("the flow log `{}` cannot be made: {error}", path.display());
@@ -74,7 +84,11 @@ impl FlowWriter {
             .spawn(move || write_lines(file, &inbox, &counter))?;
         let closing = lines.clone();
         Ok((
-            Tap { lines, sent },
+            Tap {
+                lines,
+                sent,
+                account: Account::of_this_thread().map(Arc::new),
+            },
             Self {
                 lines: closing,
                 thread,
@@ -107,6 +121,7 @@ fn write_lines(
             message: handled.message.to_owned(),
             queued_us: micros(handled.queued),
             handled_us: micros(handled.running),
+            displaced_us: handled.displaced.map(micros),
             depth: handled.depth,
         };
         serde_json::to_writer(&mut file, &line)?;

@@ -29,6 +29,8 @@ pub(crate) struct Message {
     pub(crate) queued_us: u64,
     /// Time in the handler.
     pub(crate) handled_us: u64,
+    /// Of that, ready to run and without a processor.
+    pub(crate) displaced_us: Option<u64>,
     /// Messages in the mailbox.
     pub(crate) depth: u32,
 }
@@ -152,6 +154,7 @@ impl Reader {
             kind: self.id(&line.message),
             queued_us: line.queued_us,
             handled_us: line.handled_us,
+            displaced_us: line.displaced_us,
             depth: line.depth,
         };
         self.log.messages.push(message);

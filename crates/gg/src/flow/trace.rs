@@ -61,14 +61,18 @@ pub(crate) fn render(log: &FlowLog) -> String {
 }
 
 fn slice(log: &FlowLog, m: &Message, tid: usize, ts: i64) -> Value {
-    json!({
+    let mut slice = json!({
         "ph": "X", "pid": 1, "tid": tid, "ts": ts, "dur": m.handled_us.max(1), "cat": "message",
         "name": log.name(m.kind),
         "args": {
             "from": log.name(m.from), "seq": m.seq, "queuedUs": m.queued_us,
             "handledUs": m.handled_us, "depth": m.depth,
         },
-    })
+    });
+    if let Some(displaced) = m.displaced_us {
+        slice["args"]["displacedUs"] = displaced.into();
+    }
+    slice
 }
 
 fn arrow(phase: &str, id: u64, tid: usize, ts: i64, name: &str) -> Value {
@@ -157,6 +161,18 @@ mod tests {
             .map(|event| event["name"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!(sends, ["send M", "send P"]);
+    }
+
+    #[test]
+    fn a_slice_tells_how_much_of_it_had_no_processor() {
+        let known = line(0, 10, "a", "b", "M").replace("\"depth\"", "\"displacedUs\":7,\"depth\"");
+        let told = |text: &str| {
+            let events = trace(text);
+            let mut slices = events.iter().filter(|event| event["cat"] == "message");
+            slices.next().unwrap()["args"]["displacedUs"].clone()
+        };
+        assert_eq!(told(&known), 7);
+        assert_eq!(told(&line(0, 10, "a", "b", "M")), Value::Null);
     }
 
     #[test]
