@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// The rows of a board alone.
     #[arg(long, conflicts_with_all = ["crowd", "programs"])]
     board: bool,
+    /// The rows of one agent's turns alone.
+    #[arg(long, conflicts_with_all = ["crowd", "programs", "board"])]
+    turns: bool,
     /// Set once the optimised builds are there.
     #[arg(long, hide = true)]
     built: bool,
@@ -83,6 +86,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.board {
             again.arg("--board");
         }
+        if arguments.turns {
+            again.arg("--turns");
+        }
         return run_command(&mut again);
     }
     let repeats = if arguments.quick {
@@ -105,10 +111,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     };
     let mut rows: Vec<Row> = Vec::new();
-    // Each of the three flags asks for its own rows and no others.
-    let all = !(arguments.crowd || arguments.programs || arguments.board);
+    // Each of the four flags asks for its own rows and no others.
+    let all = !(arguments.crowd || arguments.programs || arguments.board || arguments.turns);
     if all {
         rows.extend(alone(repeats)?);
+    }
+    if arguments.turns {
+        rows.extend(turns(repeats)?);
     }
     if all || arguments.programs {
         println!("==> programs");
@@ -138,12 +147,7 @@ fn alone(repeats: Repeats) -> Result<Vec<Row>> {
     rows.extend(start::measure(repeats.starts)?);
     println!("==> first request");
     rows.extend(request::measure()?);
-    for output in [Output::Inline, Output::Kept] {
-        println!("==> 100 turns, {}", output.words());
-        rows.extend(session::time(100, repeats.short, output)?);
-        println!("==> 1,000 turns, {}", output.words());
-        rows.extend(session::time(1_000, repeats.long, output)?);
-    }
+    rows.extend(turns(repeats)?);
     println!("==> memory over 1,000 turns");
     rows.extend(session::memory(1_000)?);
     println!("==> events into a file");
@@ -152,6 +156,18 @@ fn alone(repeats: Repeats) -> Result<Vec<Row>> {
     rows.extend(looping::measure(repeats.events));
     println!("==> a turn's bookkeeping");
     rows.extend(bookkeeping::measure(repeats.events)?);
+    Ok(rows)
+}
+
+/// What its turns take.
+fn turns(repeats: Repeats) -> Result<Vec<Row>> {
+    let mut rows: Vec<Row> = Vec::new();
+    for output in [Output::Inline, Output::Kept] {
+        println!("==> 100 turns, {}", output.words());
+        rows.extend(session::time(100, repeats.short, output)?);
+        println!("==> 1,000 turns, {}", output.words());
+        rows.extend(session::time(1_000, repeats.long, output)?);
+    }
     Ok(rows)
 }
 
