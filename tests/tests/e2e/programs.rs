@@ -8,6 +8,7 @@ mod hooked;
 mod hostile;
 mod job;
 mod many;
+mod memory;
 mod pages;
 mod showing;
 mod stopping;

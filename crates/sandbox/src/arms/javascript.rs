@@ -53,4 +53,8 @@ impl Arm for Javascript {
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::ecmascript()
     }
+
+    fn least_memory_bytes(&self) -> u64 {
+        guests::ECMASCRIPT_LEAST_MEMORY
+    }
 }

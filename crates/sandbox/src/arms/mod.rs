@@ -19,7 +19,7 @@ use vocab::operations::Operation;
 use crate::contract::CodeModule;
 use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
 
-pub use guests::{Missing, ecmascript, python as python_guest};
+pub use guests::{MOST_MEMORY_BYTES, Missing, ecmascript, python as python_guest};
 pub use names::{ModuleName, Names, names};
 
 /// How a language is written: names, lines that import, and the few programs that are gg's own.
@@ -128,6 +128,10 @@ pub trait Arm: Dialect {
 
     /// The component that runs its programs.
     fn guest(&self) -> Result<&'static [u8], Missing>;
+
+    /// Bytes of memory that its guest takes before a program begins, in whole MiB. Less is a cap
+    /// under which none can run.
+    fn least_memory_bytes(&self) -> u64;
 
     /// Does once what the first program would have to wait for. Blocks; at best it spares that.
     fn warm_prepare(&self, _context: &PrepareContext) -> Result<(), PrepareError> {

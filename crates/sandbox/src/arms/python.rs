@@ -158,6 +158,10 @@ impl Arm for Python {
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::python()
     }
+
+    fn least_memory_bytes(&self) -> u64 {
+        guests::PYTHON_LEAST_MEMORY
+    }
 }
 
 /// A page of the documentation for each name.

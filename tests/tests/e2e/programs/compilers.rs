@@ -4,6 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
+use serde_json::json;
 use tests::run::{Builder, Run};
 
 use super::launch;
@@ -54,6 +55,25 @@ fn a_compiler_that_crashes_ends_the_run_and_is_nothing_a_model_reads() {
     assert_eq!(execution["ok"], false);
     // Nothing was asked of the model again.
     assert_eq!(run.gateway.as_ref().unwrap().requests().len(), 1);
+    none_left(&run);
+}
+
+#[test]
+fn an_opening_program_that_cannot_be_prepared_ends_its_agent_before_its_first_turn() {
+    let opening = json!({ "modules": ["docs"], "functions": [],
+        "tree": { "include": false, "depth": 1 } });
+    let run = with_compiler("echo 'out of luck' >&2; exit 70")
+        .with(|launch| launch.root("/openingTurn", opening.clone()))
+        .run();
+    run.ended(1, "internal_error");
+    let told = run.logs("error").join("\n");
+    let expected = "the opening program of `root` failed";
+    assert!(
+        told.contains(expected) && told.contains("out of luck"),
+        "{told}"
+    );
+    assert!(run.events("prompt").is_empty());
+    assert!(run.gateway.as_ref().unwrap().requests().is_empty());
     none_left(&run);
 }
 
