@@ -6,7 +6,10 @@ use tests::gateway::{Answer, Request, content_text};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
-use crate::arms::{Arm, Texts, attempts, both, coder_of, finish, on_each, shown_attempts, submit};
+use crate::arms::{
+    Arm, Texts, attempts, both, coder_of, failed_in_each_way, finish, on_each, shown_attempts,
+    submit,
+};
 use crate::coders::{PROGRAMS, cast, handed_in, library, refused, shown, told};
 use crate::exec::{asked_of, last_told};
 use crate::families::{ended, figure, of_root, subagents, task};
@@ -180,6 +183,7 @@ fn a_program_fans_work_out_and_collects_it_also_where_one_slot_is_all_there_is()
         refused(&out, "ended", "refused", send, &["completed"]);
         refused(&out, "noChild", "not-found", send, &["`agent-9`"]);
         refused(&out, "blankText", invalid, send, &["`message`"]);
+        failed_in_each_way(&[&out, &deep], &CALLS[..3], &[(CALLS[1], "refused")]);
         assert!(told(&run, "Task: message from `root`")[0].contains("Be quick."));
         let execution = &run.events("code_execution")[0];
         assert_eq!(execution["ok"], true, "{execution}");
@@ -360,6 +364,7 @@ fn a_code_agent_becomes_a_tool_agent() {
         let off = &["`nobody`", "`clerk`"];
         refused(&out, "off", "invalid-argument", "exec", off);
         refused(&out, "second", "refused", "exec", &["`clerk`"]);
+        failed_in_each_way(&[&out], &["delegation.exec"], &[]);
         assert_eq!(out["first"], "ok");
         assert_eq!(handed_in(&run), "Listed.");
         let transition = run.event("agent_transition");
@@ -518,6 +523,7 @@ fn a_program_copies_its_agent_and_the_copy_has_what_was_kept() {
         let value = &shown(&run, "later")["values"][0];
         let copied: Value = serde_json::from_str(value["text"].as_str().unwrap()).unwrap();
         refused(&copied, "deeper", "limit-exceeded", "fork", &["1 level"]);
+        failed_in_each_way(&[&out, &copied], &["delegation.fork"], &[]);
         assert_eq!(
             copied["kept"],
             json!([1, 2]),
@@ -595,6 +601,7 @@ fn a_program_leaves_its_state_along_an_edge() {
         refused(&out, "nowhere", invalid, call, &["`review`", "`build`"]);
         refused(&out, "blank", invalid, call, &["`state`"]);
         refused(&out, "twice", "refused", call, &["`builder`"]);
+        failed_in_each_way(&[&out], &["delegation.transition_state"], &[]);
         assert_eq!(out["go"], "ok");
         let built = shown(&run, "built");
         refused(&built, "back", "unavailable", call, &["is not available."]);

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use tests::run::Run;
 
 use crate::arms::{
-    Arm, Attempt, Texts, all_refused, both, covered, on_each, play, playing, shown_attempts,
+    Arm, Attempt, Texts, all_refused, both, covered, failed_in_each_way, on_each, play, playing,
+    shown_attempts,
 };
 use crate::coders::{refused, shown, told};
 use crate::common::blocks;
@@ -26,7 +27,7 @@ fn task_list(mode: &str, max: u64) -> Value {
 #[test]
 fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
     on_each(|arm| {
-        let calls: [Attempt; 18] = [
+        let calls: [Attempt; 21] = [
             (
                 "added",
                 r#"tasks.addTask({ id: "a", title: " First " })"#,
@@ -117,6 +118,21 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
                 r#"tasks.removeTask("z")"#,
                 r#"tasks.remove_task("z")"#,
             ),
+            (
+                "blankBlocked",
+                r#"tasks.setBlockedBy("", [])"#,
+                r#"tasks.set_blocked_by("", [])"#,
+            ),
+            (
+                "blankDone",
+                r#"tasks.completeTask("")"#,
+                r#"tasks.complete_task("")"#,
+            ),
+            (
+                "blankRemove",
+                r#"tasks.removeTask("")"#,
+                r#"tasks.remove_task("")"#,
+            ),
         ];
         let run = play(
             arm,
@@ -154,6 +170,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
                 ("noRemove", "not-found", "remove_task", &["`z`"]),
             ],
         );
+        failed_in_each_way(&[&out], &TASKS, &[]);
         assert_eq!(
             blocks(&run, "Tasks\n----\n# Your tasks"),
             [
@@ -163,7 +180,7 @@ fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
         // One snapshot of each change, none of what was refused.
         assert_eq!(run.events("tasks_state").len(), 1 + 8);
         // Each attempt, the view, and the ending.
-        assert_eq!(run.events("api_call").len(), 20);
+        assert_eq!(run.events("api_call").len(), 23);
         assert_eq!(run.summary()["tasksCompleted"], 2);
     });
 }
@@ -285,6 +302,16 @@ fn a_program_writes_its_scratchpad() {
             r#"memories.delete_memory("test")"#,
         ),
         (
+            "blankUpdate",
+            r#"memories.updateMemory("build", "how", " ")"#,
+            r#"memories.update_memory("build", "how", " ")"#,
+        ),
+        (
+            "blankDelete",
+            r#"memories.deleteMemory("")"#,
+            r#"memories.delete_memory("")"#,
+        ),
+        (
             "read",
             r#"memories.readMemory("build")"#,
             r#"memories.read_memory("build")"#,
@@ -320,6 +347,12 @@ fn a_program_writes_its_scratchpad() {
                 ("read", "unavailable", "read_memory", &["not available"]),
             ],
         );
+        let operations = [
+            "memories.write_memory",
+            "memories.update_memory",
+            "memories.delete_memory",
+        ];
+        failed_in_each_way(&[&out], &operations, &[]);
         assert_eq!(
             blocks(&run, "Memories\n----\n# Your memories"),
             ["Memories\n----\n# Your memories\n\n## `build` — how\n\njust"]
@@ -416,6 +449,16 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
             r#"memories.deleteMemory("deploy")"#,
             r#"memories.delete_memory("deploy")"#,
         ),
+        (
+            "blankCreate",
+            r#"memories.createMemory("", "")"#,
+            r#"memories.create_memory("", "")"#,
+        ),
+        (
+            "blankRead",
+            r#"memories.readMemory("")"#,
+            r#"memories.read_memory("")"#,
+        ),
     ]);
     on_each(|arm| {
         let limits = [("maxResults", 1), ("maxLenPerMemory", 80)];
@@ -448,6 +491,13 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
                 ("noDelete", "not-found", "delete_memory", &["`build`"]),
             ],
         );
+        let operations = [
+            "memories.create_memory",
+            "memories.edit_memory",
+            "memories.read_memory",
+            "memories.search_memories",
+        ];
+        failed_in_each_way(&[&out], &operations, &[]);
         assert!(blocks(&run, "Memories\n----\n# Your memories").is_empty());
     });
 }
@@ -572,6 +622,7 @@ fn a_skill_s_text_comes_to_the_program_each_time_and_to_the_model_once() {
         assert_eq!(shown(&run, "later")["later"], "Tag it.");
         refused(&out, "none", "not-found", "read_skill", &["`release`"]);
         refused(&out, "blank", "invalid-argument", "read_skill", &["`name`"]);
+        failed_in_each_way(&[&out], &["skills.read_skill"], &[]);
         assert_eq!(
             told(&run, "Documentation\n----\n"),
             ["Documentation\n----\nTag it."]

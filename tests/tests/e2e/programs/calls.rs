@@ -9,8 +9,8 @@ use tests::run::Run;
 
 use super::{ON_FILES, workshop};
 use crate::arms::{
-    Arm, Attempt, covered, ends_of, in_words_of, on_each, play, playing, programs, shown_attempts,
-    spelled,
+    Arm, Attempt, covered, ends_of, failed_in_each_way, in_words_of, on_each, play, playing,
+    programs, shown_attempts, spelled,
 };
 use crate::coders::{refused, shown};
 use crate::hooks::custom;
@@ -388,6 +388,15 @@ fn each_call_on_files_fails_in_each_of_its_ways() {
                     "not-found",
                     "never",
                 ),
+                (
+                    (
+                        "search loop",
+                        r#"files.search("x", { path: "loop" })"#,
+                        r#"files.search("x", path="loop")"#,
+                    ),
+                    "io-error",
+                    "loop",
+                ),
             ],
         ),
         (
@@ -498,6 +507,9 @@ fn each_call_on_files_fails_in_each_of_its_ways() {
         for (operation, rows) in tables {
             fails(arm, &run, operation, rows);
         }
+        let operations: Vec<&str> = tables.iter().map(|(operation, _)| *operation).collect();
+        let below = [("shell.shell", "io-error")];
+        failed_in_each_way(&[&shown(&run, "out")], &operations, &below);
         assert_eq!(run.file("a"), "x\nx\n");
         assert_eq!(run.file("made.lock"), "x\n");
         assert!(!run.workspace().join("forbidden").exists());
@@ -623,6 +635,7 @@ fn what_a_view_may_hold_is_bounded() {
         ] {
             refused(&out, name, class, "open_text", &[text]);
         }
+        failed_in_each_way(&[&out], &["views.open_text"], &[]);
         assert!(
             run.logs("warn")
                 .iter()
