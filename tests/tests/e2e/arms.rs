@@ -34,7 +34,7 @@ const attempt = (name: string, call: () => unknown): void => {
 const show = (label: string): void => views.openText(label, JSON.stringify(out));
 "#;
 
-const JAVASCRIPT: &str = r#"
+pub(crate) const JAVASCRIPT: &str = r#"
 import {
   board, context, delegation, docs, files, memories, programs, session, shell, skills, tasks, views,
 } from "gg";

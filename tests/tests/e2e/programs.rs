@@ -2,6 +2,7 @@
 //! ends it (04 §6, §7, §11, §13).
 
 mod calls;
+mod calls_failing;
 mod compilers;
 mod failing;
 mod hooked;
