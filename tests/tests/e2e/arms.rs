@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Request};
 use tests::run::{Builder, Run};
+use vocab::failure::FailureClass;
 pub(crate) use vocab::language::ProgramLanguage as Arm;
 use vocab::operations::Operation;
 
@@ -352,7 +353,7 @@ pub(crate) fn failed_in_each_way(told: &[&Value], operations: &[&str], elsewhere
     let mut missing = Vec::new();
     for id in operations {
         let row = Operation::find(id).unwrap();
-        for class in row.failures().map(|class| class.as_str()) {
+        for class in row.failures().map(FailureClass::as_str) {
             if !seen.contains(&(row.key(), class)) && !elsewhere.contains(&(id, class)) {
                 missing.push((*id, class));
             }

@@ -41,7 +41,7 @@ fn complaints(catalogue: &Catalogue) -> Vec<String> {
         };
         let (named, able): (_, BTreeSet<_>) = (
             named(function),
-            row.failures().map(|class| class.as_str()).collect(),
+            row.failures().map(FailureClass::as_str).collect(),
         );
         for class in named.difference(&able) {
             complaints.push(format!("`{fqn}` names `{class}`, in which it cannot fail"));
