@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use board::git::GitError;
 use config::profile::Profile;
-use config::{Document, Launch, Refusal};
+use config::{Document, Launch, ProgramMemory, Refusal};
 use context::prompts;
 use provider::mock::Script;
 use provider::openrouter::Endpoint;
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded, SessionStarted};
 use record::stream::{Stream, StreamReport};
+use sandbox::arms::MOST_MEMORY_BYTES;
 use sandbox::{arms, catalogue};
 use serde_json::value::RawValue;
 use vocab::ids::{ModelId, RoutingKey, SessionId};
@@ -108,6 +109,13 @@ pub fn check(document: &Document, surroundings: &Surroundings) -> Result<Prepare
             )));
         }
     }
+    refusals.extend(
+        checked
+            .loose
+            .program_memory
+            .iter()
+            .filter_map(unusable_memory),
+    );
     if !checked.loose.live_models.is_empty()
         && let Err(message) = Endpoint::new(&surroundings.base_url, None)
     {
@@ -161,6 +169,30 @@ fn unusable_language(language: ProgramLanguage) -> Option<String> {
     let documented = catalogue::of(language);
     let why = usable.err().map(|why| why.to_string());
     why.or_else(|| documented.err().map(|why| why.to_string()))
+}
+
+/// The refusal of a memory that no program of its language can begin in, or that none can have.
+fn unusable_memory(memory: &ProgramMemory) -> Option<Refusal> {
+    let (language, bytes) = (memory.language, memory.bytes);
+    let (least, most) = (arms::of(language).least_memory_bytes(), MOST_MEMORY_BYTES);
+    let (message, hint) = if bytes < least {
+        (
+            format!(
+                "is {bytes}; expected {least} or more, which a program of {language} takes before its first line runs"
+            ),
+            format!(
+                "give at least {least}, and beyond it what programs are to hold: 268435456 is a good start"
+            ),
+        )
+    } else if bytes > most {
+        (
+            format!("is {bytes}; expected {most} or less, which is the most a program can have"),
+            format!("give at most {most}: 268435456 is a good start"),
+        )
+    } else {
+        return None;
+    };
+    Some(Refusal::new(&memory.locus, message).with_hint(hint))
 }
 
 /// The refusal of a workspace that no board can work on.

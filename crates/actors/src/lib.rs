@@ -18,6 +18,8 @@ pub mod delegation;
 #[cfg(test)]
 mod families;
 pub mod flow;
+#[cfg(test)]
+mod heard;
 pub mod hooks;
 #[cfg(test)]
 mod issues_filed;

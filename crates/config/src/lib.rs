@@ -33,4 +33,4 @@ pub use document::{Document, Unreadable, parse, parse_bytes};
 pub use launch::Launch;
 pub use refusal::Refusal;
 pub use schema::schema;
-pub use validate::{Checked, Loose, SkillDir};
+pub use validate::{Checked, Loose, ProgramMemory, SkillDir};

@@ -1,15 +1,16 @@
 //! What a code agent reads, kept as golden files. That every arm states its rules and no template
 //! names a function is for the gates in `tests/`, which know the arms.
 
+mod everything;
+
 use std::time::Duration;
 
 use context::prompts::{
-    self, AutoloadSection, Carrier, CodeCompaction, CodeNotice, CodeSurface, CompactionSection,
-    Declined, ExecSection, ExitLine, ForkSection, MachineSection, ManagedSection, MemoriesSection,
-    ModuleImport, NotSubmitted, ProgramBounds, ProgramLanguage, ProgramLibrary, ReadFile,
-    RosterLine, RuntimeError, Shell, SkillLine, SkillsSection, Stopped, SubagentsSection,
-    SystemContext, TasksSection,
+    self, Carrier, CodeCompaction, CodeNotice, CodeSurface, Declined, ExitLine, MachineSection,
+    ModuleImport, NotSubmitted, ProgramBounds, ProgramLanguage, ProgramLibrary, RuntimeError,
+    Stopped, SystemContext,
 };
+use everything::{Calls, everything};
 use vocab::operations::EndingRole;
 
 const LANGUAGES: [ProgramLanguage; 3] = [
@@ -64,66 +65,21 @@ fn off(language: ProgramLanguage) -> SystemContext {
     SystemContext::of_code(EndingRole::Standard, 200_000, surface(language, &ALWAYS))
 }
 
+/// What a program calls by which name.
+const CALLS: Calls = Calls {
+    compact: "context.compact",
+    evict: "context.evictFileView",
+    archive: "context.archiveThread",
+    spawn: "delegation.spawnSubagent",
+    wait: "delegation.waitForSubagents",
+    fork: "delegation.fork",
+    exec: "delegation.exec",
+};
+
 fn on(language: ProgramLanguage) -> SystemContext {
-    let line = |slug: &str, name: &str, description: &str| RosterLine {
-        slug: slug.to_owned(),
-        name: name.to_owned(),
-        description: description.to_owned(),
-    };
     let mut surface = surface(language, &["files", "docs", "views", "session"]);
     surface.library = Some(ProgramLibrary { keep: Some(20) });
     SystemContext {
-        read_file: Some(ReadFile {
-            line_cap: Some(250),
-            blind: true,
-        }),
-        write_file: true,
-        edit_file: true,
-        list_dir: true,
-        search: true,
-        shell: Some(Shell {
-            offload: true,
-            max_lines: 250,
-            max_chars: 4096,
-        }),
-        compaction: Some(CompactionSection {
-            compact: Some("context.compact"),
-            ..CompactionSection::default()
-        }),
-        managed: Some(ManagedSection {
-            evict: Some("context.evictFileView"),
-            archive: Some("context.archiveThread"),
-        }),
-        autoload: Some(AutoloadSection { locked: true }),
-        tasks: Some(TasksSection {
-            max_tasks: Some(100),
-        }),
-        memories: Some(MemoriesSection {
-            index: true,
-            linked: true,
-            max_len_per_memory: Some(8_192),
-            max_len_index: Some(16_384),
-            max_len_description: Some(256),
-            ..MemoriesSection::default()
-        }),
-        skills: Some(SkillsSection {
-            catalogue: vec![SkillLine {
-                name: "csv-tools".to_owned(),
-                description: "Reading and writing CSV files".to_owned(),
-                module: true,
-                script: false,
-            }],
-            any_code: true,
-        }),
-        subagents: Some(SubagentsSection {
-            spawn: "delegation.spawnSubagent",
-            wait: Some("delegation.waitForSubagents"),
-            roster: vec![line(
-                "scout",
-                "Scout",
-                "Looks things up, and changes nothing",
-            )],
-        }),
         machine: Some(MachineSection {
             state: "plan".to_owned(),
             leave: "delegation.transitionState",
@@ -133,15 +89,10 @@ fn on(language: ProgramLanguage) -> SystemContext {
                 history: false,
             }],
         }),
-        fork: Some(ForkSection {
-            call: "delegation.fork",
-            wait: Some("delegation.waitForSubagents"),
-        }),
-        exec: Some(ExecSection {
-            call: "delegation.exec",
-            roster: vec![line("mason", "Mason", "Builds")],
-        }),
-        ..SystemContext::of_code(EndingRole::Standard, 200_000, surface)
+        ..everything(
+            CALLS,
+            SystemContext::of_code(EndingRole::Standard, 200_000, surface),
+        )
     }
 }
 

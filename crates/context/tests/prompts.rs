@@ -1,11 +1,13 @@
 //! What a model reads, kept as golden files, and the rules its words are written under.
 
+mod everything;
+
 use context::prompts::{
-    self, AutoloadSection, CodeSurface, CompactionSection, ExecSection, ExitLine, ForkSection,
-    MachineSection, ManagedSection, MemoriesSection, ModuleImport, ProgramBounds, ProgramLanguage,
-    ProgramLibrary, PromptError, ReadFile, RosterLine, Shell, SkillLine, SkillsSection,
-    SubagentsSection, SystemContext, TasksSection,
+    self, AutoloadSection, CodeSurface, CompactionSection, ExecSection, ExitLine, MachineSection,
+    ManagedSection, ModuleImport, ProgramBounds, ProgramLanguage, ProgramLibrary, PromptError,
+    ReadFile, RosterLine, SubagentsSection, SystemContext,
 };
+use everything::{Calls, everything};
 use proptest::prelude::*;
 use serde_json::Value;
 use vocab::operations::{EndingRole, OPERATIONS};
@@ -14,77 +16,23 @@ use vocab::tools::{
     ending_definition,
 };
 
+/// What a tool-calling agent calls by which name.
+const CALLS: Calls = Calls {
+    compact: "compact",
+    evict: "evict_file_view",
+    archive: "archive_thread",
+    spawn: "spawn_subagent",
+    wait: "wait_for_subagents",
+    fork: "fork",
+    exec: "exec",
+};
+
 fn off() -> SystemContext {
     SystemContext::new(EndingRole::Standard, 200_000)
 }
 
 fn on() -> SystemContext {
-    SystemContext {
-        read_file: Some(ReadFile {
-            line_cap: Some(250),
-            blind: true,
-        }),
-        write_file: true,
-        edit_file: true,
-        list_dir: true,
-        search: true,
-        shell: Some(Shell {
-            offload: true,
-            max_lines: 250,
-            max_chars: 4096,
-        }),
-        compaction: Some(CompactionSection {
-            compact: Some("compact"),
-            ..CompactionSection::default()
-        }),
-        managed: Some(ManagedSection {
-            evict: Some("evict_file_view"),
-            archive: Some("archive_thread"),
-        }),
-        autoload: Some(AutoloadSection { locked: true }),
-        tasks: Some(TasksSection {
-            max_tasks: Some(100),
-        }),
-        memories: Some(MemoriesSection {
-            index: true,
-            linked: true,
-            max_len_per_memory: Some(8_192),
-            max_len_index: Some(16_384),
-            max_len_description: Some(256),
-            ..MemoriesSection::default()
-        }),
-        skills: Some(SkillsSection {
-            catalogue: vec![SkillLine {
-                name: "csv-tools".to_owned(),
-                description: "Reading and writing CSV files".to_owned(),
-                module: true,
-                script: false,
-            }],
-            any_code: true,
-        }),
-        subagents: Some(SubagentsSection {
-            spawn: "spawn_subagent",
-            wait: Some("wait_for_subagents"),
-            roster: vec![RosterLine {
-                slug: "scout".to_owned(),
-                name: "Scout".to_owned(),
-                description: "Looks things up, and changes nothing".to_owned(),
-            }],
-        }),
-        fork: Some(ForkSection {
-            call: "fork",
-            wait: Some("wait_for_subagents"),
-        }),
-        exec: Some(ExecSection {
-            call: "exec",
-            roster: vec![RosterLine {
-                slug: "mason".to_owned(),
-                name: "Mason".to_owned(),
-                description: "Builds".to_owned(),
-            }],
-        }),
-        ..off()
-    }
+    everything(CALLS, off())
 }
 
 fn render(context: &SystemContext) -> String {

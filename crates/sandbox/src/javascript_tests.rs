@@ -535,6 +535,8 @@ fn an_argument_that_is_too_large_fails_before_it_is_copied() {
     let fake = Fake::default();
     let execution = ended(
         Program {
+            // Ten million strings are six seconds of work where nothing else is done.
+            budget: Duration::from_mins(2),
             max_memory_bytes: 1 << 30,
             ..program(source)
         },

@@ -54,6 +54,8 @@ mod javascript_tests;
 )]
 mod lease;
 #[cfg(test)]
+mod least_memory;
+#[cfg(test)]
 mod python_tests;
 #[cfg(test)]
 mod trial;

@@ -90,8 +90,8 @@ pub struct Execution {
     pub stderr: String,
     /// How long it took, calls left out.
     pub guest_time: Duration,
-    /// What its calls ended in, given back.
-    pub services: Box<dyn Services>,
+    /// What its calls ended in, given back; `None` once somebody took it.
+    pub services: Option<Box<dyn Services>>,
 }
 
 /// A program that could not be started; a defect of gg's or of the machine.
@@ -301,7 +301,7 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         module_errors_dropped: left.module_errors.dropped,
         stderr: locations.original(&stderr.text()),
         guest_time,
-        services: left.services,
+        services: Some(left.services),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operations table: every model-facing call of a program, and what buys it (04 §9, R3).
 
 use crate::capability::CapabilityId;
+use crate::failure::FailureClass;
 use crate::tools::ToolName;
 
 /// The role an agent was dispatched in; it decides which ending calls it has (01 §9.1).
@@ -36,6 +37,8 @@ pub struct Operation {
     pub tool: Option<ToolName>,
     /// Whether a program passes it anything, be it optional; every arm's spelling of it agrees.
     pub input: bool,
+    /// How a call fails beyond [`FailureClass::InvalidArgument`]; see [`Operation::failures`].
+    pub fails: &'static [FailureClass],
     /// Arms that do not bind it, each with a reason. Every other arm does.
     pub excused: &'static [Excuse],
 }
@@ -73,6 +76,24 @@ impl Operation {
         self.tool.is_none()
     }
 
+    /// How a call can fail by what it asks for: what its documentation names, and no more. Whatever
+    /// takes anything can be passed what is none.
+    pub fn failures(&self) -> impl Iterator<Item = FailureClass> {
+        let misused = self.input.then_some(FailureClass::InvalidArgument);
+        misused.into_iter().chain(self.fails.iter().copied())
+    }
+
+    /// Whether a call can fail so, by what it asks for or as any call may: it is not offered, the run
+    /// stops, gg is at fault; and where it dispatches something, the run's time is spent.
+    pub fn can_fail(&self, class: FailureClass) -> bool {
+        let as_any = match class {
+            FailureClass::Unavailable | FailureClass::Refused | FailureClass::Other => true,
+            FailureClass::LimitExceeded => !self.outlives_clock(),
+            _ => false,
+        };
+        as_any || self.failures().any(|own| own == class)
+    }
+
     /// Whether a profile's `operations` may name it: endings and the machine's exit are conferred,
     /// never granted.
     pub const fn grantable(&self) -> bool {
@@ -80,124 +101,291 @@ impl Operation {
     }
 }
 
-const fn row(id: &'static str, capability: CapabilityId, tool: ToolName) -> Operation {
+const fn row(
+    id: &'static str,
+    capability: CapabilityId,
+    tool: ToolName,
+    fails: &'static [FailureClass],
+) -> Operation {
     Operation {
         id,
         binding: Binding::Capability(capability),
         tool: Some(tool),
         input: true,
+        fails,
         excused: &[],
     }
 }
 
-const fn host(id: &'static str, binding: Binding) -> Operation {
+const fn host(id: &'static str, binding: Binding, fails: &'static [FailureClass]) -> Operation {
     Operation {
         id,
         binding,
         tool: None,
         input: true,
+        fails,
         excused: &[],
     }
 }
 
-/// The same of a call that is passed nothing.
+/// The same of a call that is passed nothing, and cannot fail.
 const fn bare(id: &'static str, binding: Binding) -> Operation {
     Operation {
         input: false,
-        ..host(id, binding)
+        ..host(id, binding, &[])
     }
 }
 
 use CapabilityId as C;
+use FailureClass as F;
 use ToolName as T;
 
 /// Every operation, by module in the order a model meets them.
 pub const OPERATIONS: &[Operation] = &[
-    row("files.read_file", C::ReadFile, T::ReadFile),
-    row("files.read_text_file", C::ReadFile, T::ReadFile),
-    row("files.write_file", C::WriteFile, T::WriteFile),
-    row("files.edit_file", C::EditFile, T::EditFile),
-    row("files.list_dir", C::ListDir, T::ListDir),
-    row("files.search", C::Search, T::Search),
-    row("shell.shell", C::Shell, T::Shell),
-    row("board.create_epic", C::ProjectManagement, T::CreateEpic),
-    row("board.create_issue", C::ProjectManagement, T::CreateIssue),
-    row("board.update_issue", C::ProjectManagement, T::UpdateIssue),
+    row(
+        "files.read_file",
+        C::ReadFile,
+        T::ReadFile,
+        &[F::NotFound, F::IoError],
+    ),
+    row(
+        "files.read_text_file",
+        C::ReadFile,
+        T::ReadFile,
+        &[F::NotFound, F::IoError],
+    ),
+    row(
+        "files.write_file",
+        C::WriteFile,
+        T::WriteFile,
+        &[F::IoError, F::Refused],
+    ),
+    row(
+        "files.edit_file",
+        C::EditFile,
+        T::EditFile,
+        &[F::NotFound, F::Conflict, F::IoError, F::Refused],
+    ),
+    row(
+        "files.list_dir",
+        C::ListDir,
+        T::ListDir,
+        &[F::NotFound, F::IoError],
+    ),
+    row(
+        "files.search",
+        C::Search,
+        T::Search,
+        &[F::NotFound, F::IoError],
+    ),
+    row(
+        "shell.shell",
+        C::Shell,
+        T::Shell,
+        &[F::LimitExceeded, F::IoError, F::Refused],
+    ),
+    row(
+        "board.create_epic",
+        C::ProjectManagement,
+        T::CreateEpic,
+        &[F::Conflict, F::LimitExceeded],
+    ),
+    row(
+        "board.create_issue",
+        C::ProjectManagement,
+        T::CreateIssue,
+        &[F::NotFound, F::LimitExceeded],
+    ),
+    row(
+        "board.update_issue",
+        C::ProjectManagement,
+        T::UpdateIssue,
+        &[F::NotFound, F::Refused],
+    ),
     row(
         "board.set_issue_blocked_by",
         C::ProjectManagement,
         T::SetIssueBlockedBy,
+        &[F::NotFound, F::Conflict, F::Refused],
     ),
-    row("board.remove_epic", C::ProjectManagement, T::RemoveEpic),
-    row("board.remove_issue", C::ProjectManagement, T::RemoveIssue),
+    row(
+        "board.remove_epic",
+        C::ProjectManagement,
+        T::RemoveEpic,
+        &[F::NotFound, F::Refused],
+    ),
+    row(
+        "board.remove_issue",
+        C::ProjectManagement,
+        T::RemoveIssue,
+        &[F::NotFound, F::Refused],
+    ),
     row(
         "board.wait_for_issue",
         C::ProjectManagement,
         T::WaitForIssue,
+        &[F::NotFound, F::Refused],
     ),
-    row("board.list_issues", C::ProjectManagement, T::ListIssues),
-    row("board.read_issue", C::ProjectManagement, T::ReadIssue),
-    row("tasks.add_task", C::Tasks, T::AddTask),
-    row("tasks.update_task", C::Tasks, T::UpdateTask),
-    row("tasks.set_blocked_by", C::Tasks, T::SetBlockedBy),
-    row("tasks.complete_task", C::Tasks, T::CompleteTask),
-    row("tasks.remove_task", C::Tasks, T::RemoveTask),
-    row("memories.write_memory", C::Memories, T::WriteMemory),
-    row("memories.update_memory", C::Memories, T::UpdateMemory),
-    row("memories.create_memory", C::Memories, T::CreateMemory),
-    row("memories.edit_memory", C::Memories, T::EditMemory),
-    row("memories.delete_memory", C::Memories, T::DeleteMemory),
-    row("memories.read_memory", C::Memories, T::ReadMemory),
-    row("memories.search_memories", C::Memories, T::SearchMemories),
-    host("docs.search", Binding::Always),
-    host("docs.close", Binding::Capability(C::DocviewClose)),
+    row(
+        "board.list_issues",
+        C::ProjectManagement,
+        T::ListIssues,
+        &[F::NotFound],
+    ),
+    row(
+        "board.read_issue",
+        C::ProjectManagement,
+        T::ReadIssue,
+        &[F::NotFound],
+    ),
+    row(
+        "tasks.add_task",
+        C::Tasks,
+        T::AddTask,
+        &[F::Conflict, F::LimitExceeded],
+    ),
+    row("tasks.update_task", C::Tasks, T::UpdateTask, &[F::NotFound]),
+    row(
+        "tasks.set_blocked_by",
+        C::Tasks,
+        T::SetBlockedBy,
+        &[F::NotFound, F::Conflict],
+    ),
+    row(
+        "tasks.complete_task",
+        C::Tasks,
+        T::CompleteTask,
+        &[F::NotFound],
+    ),
+    row("tasks.remove_task", C::Tasks, T::RemoveTask, &[F::NotFound]),
+    row(
+        "memories.write_memory",
+        C::Memories,
+        T::WriteMemory,
+        &[F::Conflict, F::LimitExceeded],
+    ),
+    row(
+        "memories.update_memory",
+        C::Memories,
+        T::UpdateMemory,
+        &[F::NotFound, F::LimitExceeded],
+    ),
+    row(
+        "memories.create_memory",
+        C::Memories,
+        T::CreateMemory,
+        &[F::Conflict, F::LimitExceeded],
+    ),
+    row(
+        "memories.edit_memory",
+        C::Memories,
+        T::EditMemory,
+        &[F::NotFound, F::Conflict, F::LimitExceeded],
+    ),
+    row(
+        "memories.delete_memory",
+        C::Memories,
+        T::DeleteMemory,
+        &[F::NotFound],
+    ),
+    row(
+        "memories.read_memory",
+        C::Memories,
+        T::ReadMemory,
+        &[F::NotFound],
+    ),
+    row(
+        "memories.search_memories",
+        C::Memories,
+        T::SearchMemories,
+        &[],
+    ),
+    host("docs.search", Binding::Always, &[]),
+    host("docs.close", Binding::Capability(C::DocviewClose), &[]),
     bare("docs.close_all", Binding::Capability(C::DocviewClose)),
-    row("views.open_file", C::ReadFile, T::ReadFile),
-    host("views.open_text", Binding::Always),
-    host("views.open_docs_view", Binding::Always),
-    host("views.close", Binding::Capability(C::AgentManagedContext)),
+    row(
+        "views.open_file",
+        C::ReadFile,
+        T::ReadFile,
+        &[F::NotFound, F::IoError, F::LimitExceeded],
+    ),
+    host("views.open_text", Binding::Always, &[F::LimitExceeded]),
+    host(
+        "views.open_docs_view",
+        Binding::Always,
+        &[F::NotFound, F::Conflict],
+    ),
+    host(
+        "views.close",
+        Binding::Capability(C::AgentManagedContext),
+        &[],
+    ),
     bare("views.current", Binding::Capability(C::AgentManagedContext)),
     row(
         "context.evict_file_view",
         C::AgentManagedContext,
         T::EvictFileView,
+        &[],
     ),
     row(
         "context.archive_thread",
         C::AgentManagedContext,
         T::ArchiveThread,
+        &[F::LimitExceeded],
     ),
     row(
         "context.search_archive",
         C::AgentManagedContext,
         T::SearchArchive,
+        &[],
     ),
-    row("context.compact", C::Compaction, T::Compact),
-    row("delegation.spawn_subagent", C::Subagents, T::SpawnSubagent),
+    row("context.compact", C::Compaction, T::Compact, &[]),
+    row(
+        "delegation.spawn_subagent",
+        C::Subagents,
+        T::SpawnSubagent,
+        &[F::LimitExceeded],
+    ),
     row(
         "delegation.wait_for_subagents",
         C::Subagents,
         T::WaitForSubagents,
+        &[F::NotFound, F::Refused],
     ),
-    row("delegation.send_message", C::Subagents, T::SendMessage),
-    row("delegation.exec", C::Exec, T::Exec),
-    row("delegation.fork", C::Fork, T::Fork),
+    row(
+        "delegation.send_message",
+        C::Subagents,
+        T::SendMessage,
+        &[F::NotFound, F::Refused],
+    ),
+    row("delegation.exec", C::Exec, T::Exec, &[F::Refused]),
+    row("delegation.fork", C::Fork, T::Fork, &[F::LimitExceeded]),
     Operation {
         id: "delegation.transition_state",
         binding: Binding::Machine,
         tool: Some(T::TransitionState),
         input: true,
+        fails: &[F::Refused],
         excused: &[],
     },
-    row("skills.read_skill", C::Skills, T::ReadSkill),
+    row("skills.read_skill", C::Skills, T::ReadSkill, &[F::NotFound]),
     bare("programs.history", Binding::Capability(C::ProgramLibrary)),
-    host("programs.get", Binding::Capability(C::ProgramLibrary)),
-    host("programs.rerun", Binding::Capability(C::ProgramLibrary)),
-    host("session.finish", Binding::Ending(EndingRole::Standard)),
+    host(
+        "programs.get",
+        Binding::Capability(C::ProgramLibrary),
+        &[F::NotFound],
+    ),
+    host(
+        "programs.rerun",
+        Binding::Capability(C::ProgramLibrary),
+        &[F::Refused],
+    ),
+    host("session.finish", Binding::Ending(EndingRole::Standard), &[]),
     bare("session.approve", Binding::Ending(EndingRole::Review)),
     host(
         "session.request_changes",
         Binding::Ending(EndingRole::Review),
+        &[],
     ),
 ];
 
@@ -221,6 +409,24 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), OPERATIONS.len());
+    }
+
+    #[test]
+    fn a_row_names_each_of_its_failures_once_and_none_that_is_any_call_s() {
+        for row in OPERATIONS {
+            let mut own: Vec<_> = row.failures().collect();
+            own.sort_unstable_by_key(|class| class.as_str());
+            own.dedup();
+            assert_eq!(own.len(), row.failures().count(), "{}", row.id);
+            assert!(!own.contains(&F::Unavailable) && !own.contains(&F::Other));
+            assert!(own.iter().all(|class| row.can_fail(*class)));
+            let shape = own.contains(&F::InvalidArgument);
+            assert_eq!(shape, row.input, "{}", row.id);
+        }
+        let read = Operation::find("files.read_file").unwrap();
+        assert!(read.can_fail(F::LimitExceeded) && !read.can_fail(F::Conflict));
+        let close = Operation::find("views.close").unwrap();
+        assert!(close.can_fail(F::Refused) && !close.can_fail(F::LimitExceeded));
     }
 
     #[test]

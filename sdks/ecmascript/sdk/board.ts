@@ -217,7 +217,7 @@ export function createEpic(
  *
  * @param issue What it is.
  * @returns Its id, and how full the board is.
- * @throws {ApiError} `invalid-argument`, `conflict` for a cycle, `limit-exceeded`
+ * @throws {ApiError} `invalid-argument`, `not-found`, `limit-exceeded`
  */
 export function createIssue(issue: IssueDraft): IssueCreated {
   const operation = "board.create_issue";
@@ -286,7 +286,8 @@ export function updateIssue(id: string, changes: IssueChanges): void {
  *
  * @param id The issue.
  * @param blockedBy Ids of issues; none for an empty list.
- * @throws {ApiError} `not-found`, `conflict` for a cycle
+ * @throws {ApiError} `not-found`, `conflict` for a cycle, `invalid-argument`, `refused` where
+ *   somebody works on it
  */
 export function setIssueBlockedBy(id: string, blockedBy: string[]): void {
   const operation = "board.set_issue_blocked_by";
@@ -298,7 +299,7 @@ export function setIssueBlockedBy(id: string, blockedBy: string[]): void {
  *
  * @param id The epic.
  * @returns How full the board is.
- * @throws {ApiError} `not-found`, `refused`
+ * @throws {ApiError} `not-found`, `invalid-argument`, `refused`
  */
 export function removeEpic(id: string): BoardUsage {
   return invoke("board.remove_epic", text("board.remove_epic", "id", id));
@@ -309,7 +310,7 @@ export function removeEpic(id: string): BoardUsage {
  *
  * @param id The issue.
  * @returns How full the board is.
- * @throws {ApiError} `not-found`, `refused`
+ * @throws {ApiError} `not-found`, `invalid-argument`, `refused`
  */
 export function removeIssue(id: string): BoardUsage {
   return invoke("board.remove_issue", text("board.remove_issue", "id", id));
@@ -353,7 +354,7 @@ export function listIssues(options?: {
  *
  * @param id The issue.
  * @returns Its sections, what reviewers said and why it failed.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function readIssue(id: string): Issue {
   const { row, ...rest } = invoke<{ row: IssueRow } & Omit<Issue, keyof IssueRow>>(

@@ -70,7 +70,7 @@ export interface SubagentOutcome {
  * @param agent Whom.
  * @param prompt Its whole task.
  * @returns What it is waited for by.
- * @throws {ApiError} `invalid-argument`, `limit-exceeded`, `refused`
+ * @throws {ApiError} `invalid-argument`, `limit-exceeded`
  */
 export function spawnSubagent(agent: string, prompt: string): SubagentHandle {
   const operation = "delegation.spawn_subagent";
@@ -131,7 +131,7 @@ export function exec(
  *
  * @param prompt What the copy is to do.
  * @returns What it is waited for by.
- * @throws {ApiError} `limit-exceeded`, `invalid-argument`, `refused`
+ * @throws {ApiError} `limit-exceeded`, `invalid-argument`
  */
 export function fork(prompt: string): SubagentHandle {
   return invoke("delegation.fork", text("delegation.fork", "prompt", prompt));

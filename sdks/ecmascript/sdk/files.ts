@@ -144,7 +144,7 @@ export function listDir(path?: string): DirEntry[] {
  * @param query A regular expression.
  * @param options Where, and how much.
  * @returns The lines that match.
- * @throws {ApiError} `invalid-argument`, `not-found`
+ * @throws {ApiError} `invalid-argument`, `not-found`, `io-error`
  */
 export function search(
   query: string,

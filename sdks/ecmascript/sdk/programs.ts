@@ -29,7 +29,6 @@ export interface ProgramEntry {
  * Which programs there are, the oldest first.
  *
  * @returns One entry for each.
- * @throws {ApiError} `unavailable`
  */
 export function history(): ProgramEntry[] {
   return invoke("programs.history");

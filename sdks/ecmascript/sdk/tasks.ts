@@ -126,7 +126,7 @@ export function updateTask(id: string, changes: TaskChanges): void {
  *
  * @param id The task.
  * @param blockedBy Ids of tasks; none for an empty list.
- * @throws {ApiError} `not-found`, `conflict` for a cycle
+ * @throws {ApiError} `not-found`, `conflict` for a cycle, `invalid-argument`
  */
 export function setBlockedBy(id: string, blockedBy: string[]): void {
   const operation = "tasks.set_blocked_by";
@@ -137,7 +137,7 @@ export function setBlockedBy(id: string, blockedBy: string[]): void {
  * Marks a task as done.
  *
  * @param id The task.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function completeTask(id: string): void {
   invoke("tasks.complete_task", text("tasks.complete_task", "id", id));
@@ -148,7 +148,7 @@ export function completeTask(id: string): void {
  *
  * @param id The task.
  * @returns How full the list is.
- * @throws {ApiError} `not-found`
+ * @throws {ApiError} `not-found`, `invalid-argument`
  */
 export function removeTask(id: string): TaskUsage {
   return invoke("tasks.remove_task", text("tasks.remove_task", "id", id));

@@ -3,11 +3,13 @@
 //! A scenario is run once for each arm, each on a thread named after it, so that a failure says whose
 //! it is. What a scenario asserts holds for all of them; where arms differ by design, the row says so.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tests::gateway::{Answer, Request};
 use tests::run::{Builder, Run};
+use vocab::failure::FailureClass;
 pub(crate) use vocab::language::ProgramLanguage as Arm;
 use vocab::operations::Operation;
 
@@ -33,7 +35,7 @@ const attempt = (name: string, call: () => unknown): void => {
 const show = (label: string): void => views.openText(label, JSON.stringify(out));
 "#;
 
-const JAVASCRIPT: &str = r#"
+pub(crate) const JAVASCRIPT: &str = r#"
 import {
   board, context, delegation, docs, files, memories, programs, session, shell, skills, tasks, views,
 } from "gg";
@@ -336,6 +338,28 @@ pub(crate) fn ends_of<'a>(run: &'a Run, operation: &str) -> Vec<&'a str> {
         .filter(|it| it["operation"] == operation)
         .map(|it| it["failure"].as_str().unwrap_or("ok"))
         .collect()
+}
+
+/// Asserts that attempts, as programs told what they came to, saw each of these operations fail in each way
+/// it can, but for what the suite shows elsewhere.
+#[track_caller]
+pub(crate) fn failed_in_each_way(told: &[&Value], operations: &[&str], elsewhere: &[(&str, &str)]) {
+    let outcomes = told
+        .iter()
+        .flat_map(|out| out.as_object().unwrap().values());
+    let seen: BTreeSet<(&str, &str)> = outcomes
+        .filter_map(|it| Some((it["operation"].as_str()?, it["code"].as_str()?)))
+        .collect();
+    let mut missing = Vec::new();
+    for id in operations {
+        let row = Operation::find(id).unwrap();
+        for class in row.failures().map(FailureClass::as_str) {
+            if !seen.contains(&(row.key(), class)) && !elsewhere.contains(&(id, class)) {
+                missing.push((*id, class));
+            }
+        }
+    }
+    assert_eq!(missing, [], "{seen:?}");
 }
 
 /// Asserts that every operation of these modules was called with success at least once.

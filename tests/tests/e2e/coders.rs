@@ -5,23 +5,7 @@ use tests::gateway::{Answer, Request, content_text};
 use tests::launch::{Launch, MODEL};
 use tests::run::Run;
 
-/// Imports of every module, and how a program tells what its calls came to: the value of each, or
-/// its failure, by a name, in one text view.
-const PRELUDE: &str = r#"
-import {
-  context, delegation, docs, files, memories, programs, session, skills, tasks, views,
-} from "gg";
-const out = {};
-const told = (value) => (value === undefined ? "ok" : value);
-const attempt = (name, call) => {
-  try {
-    out[name] = told(call());
-  } catch (error) {
-    out[name] = { code: error.code, operation: error.operation, message: error.message };
-  }
-};
-const show = (label) => views.openText(label, JSON.stringify(out));
-"#;
+use crate::arms::JAVASCRIPT;
 
 /// The declaration by which agents answer with programs in JavaScript.
 pub(crate) fn code() -> Value {
@@ -64,9 +48,9 @@ pub(crate) fn cast(profiles: impl IntoIterator<Item = Value>) -> Launch {
     Launch::live().set("/capabilitySet/agents", json!(profiles))
 }
 
-/// A program with [`PRELUDE`] before it.
+/// A program with what programs of JavaScript begin with before it.
 pub(crate) fn program(body: &str) -> String {
-    format!("{PRELUDE}{body}")
+    format!("{JAVASCRIPT}{body}")
 }
 
 /// An answer that submits a program.

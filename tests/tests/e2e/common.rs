@@ -1,5 +1,6 @@
 //! What several suites say in the same words.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -116,4 +117,20 @@ pub(crate) fn blocks(run: &Run, heading: &str) -> Vec<String> {
         .iter()
         .map(|message| content_text(&message["content"]));
     texts.filter(|text| text.starts_with(heading)).collect()
+}
+
+/// The compiler of TypeScript that stands beside the build.
+pub(crate) fn compiler() -> PathBuf {
+    let platform = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("macos", "x86_64") => "darwin-x64",
+        ("macos", _) => "darwin-arm64",
+        (_, "x86_64") => "linux-x64",
+        (_, "arm") => "linux-arm",
+        _ => "linux-arm64",
+    };
+    let binary = tests::run::binary();
+    let target = binary.parent().unwrap().parent().unwrap();
+    target
+        .join("toolchains/typescript/node_modules/@typescript")
+        .join(format!("typescript-{platform}/lib/tsc"))
 }

@@ -2,6 +2,9 @@
 //! each way it fails (04 §9), and what is declared for the turn's end.
 
 mod delegation;
-mod held;
 mod library;
+mod memories;
+mod skills;
+mod successions;
+mod tasks;
 mod window;

@@ -2,12 +2,14 @@
 //! ends it (04 §6, §7, §11, §13).
 
 mod calls;
+mod calls_failing;
 mod compilers;
 mod failing;
 mod hooked;
 mod hostile;
 mod job;
 mod many;
+mod memory;
 mod pages;
 mod showing;
 mod stopping;

@@ -5,7 +5,6 @@
 //! something.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-mod failures;
 mod fixtures;
 mod prompts;
 mod rendered;

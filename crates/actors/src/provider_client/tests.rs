@@ -7,54 +7,28 @@ use std::time::Duration;
 use provider::mock::Script;
 use provider::openrouter::AttemptLimits;
 use provider::request::{ModelRequest, Thread, ToolChoice, toolset};
-use record::journal::{Header, Journal, Recorder};
-use record::mask::Mask;
-use record::summary::Conclusion;
 use serde_json::{Value, json};
 use vocab::ids::ProviderName;
 use vocab::looping::Knobs;
-use vocab::outcome::{EndStatus, ErrorType};
+use vocab::outcome::ErrorType;
 
 use super::*;
-use crate::buffer::Buffer;
-use crate::messages::Conclude;
+use crate::heard::Heard;
 use crate::stop::StopSwitch;
-use crate::telemetry::Outputs;
 
 /// A client of a scripted model with two candidates, and what it tells.
 struct Stage {
     client: Link<ProviderClient>,
-    telemetry: Link<Telemetry>,
-    stdout: Buffer,
+    heard: Heard,
     ledger: Arc<Ledger>,
     stop: StopSwitch,
     // Nobody listens; an address is what a client is given.
     _supervisor: Context<Supervisor>,
-    _folder: tempfile::TempDir,
 }
 
 impl Stage {
     fn set(script: &Value, max_retries: u32) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let header = Header {
-            session_id: "s".into(),
-            routing_key: "abcdefghijklmnopqrstuvwx".into(),
-            capability_set: None,
-            model_providers: None,
-            recorder: Recorder {
-                gg_version: "0".to_owned(),
-                commit: None,
-            },
-        };
-        let path = folder.path().join("replay.ndjson");
-        let journal = Journal::start(&path, 1 << 20, header, Mask::default());
-        let stdout = Buffer::default();
-        let outputs = Outputs {
-            stdout: Box::new(stdout.clone()),
-            tee: None,
-        };
-        let telemetry =
-            Telemetry::start("s".into(), outputs, Mask::default(), journal, None).unwrap();
+        let heard = Heard::start();
         let (mailbox, supervisor) = Supervisor::open(None);
         let candidate = |provider: &str| Candidate {
             provider: provider.into(),
@@ -79,13 +53,11 @@ impl Stage {
             abandoned: Arc::clone(&ledger),
         };
         Self {
-            client: ProviderClient::start(setup, &supervisor, &telemetry, None),
-            telemetry,
-            stdout,
+            client: ProviderClient::start(setup, &supervisor, &heard.telemetry, None),
+            heard,
             ledger,
             stop: StopSwitch::new(),
             _supervisor: mailbox,
-            _folder: folder,
         }
     }
 
@@ -127,26 +99,9 @@ impl Stage {
 
     /// What was told by agents, in order: the type of an event, or the code of a log line.
     async fn told(self) -> Vec<(String, String)> {
-        let conclusion = Conclusion {
-            status: EndStatus::Completed,
-            exit_code: 0,
-            limits: std::collections::BTreeMap::new(),
-            limit_hit: None,
-            wall_ms: 0,
-            loop_abort_unpriced: 0,
-            capture_bytes: 0,
-            capture_stopped: None,
-        };
-        let conclude = Conclude {
-            conclusion,
-            error: None,
-        };
-        self.telemetry.ask(conclude).await.unwrap();
-        let bytes = self.stdout.0.lock().unwrap().clone();
-        let lines = String::from_utf8(bytes).unwrap();
+        let lines = self.heard.told().await;
         lines
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .iter()
             .filter_map(|line| {
                 let agent = line["agentId"].as_str()?.to_owned();
                 let what = line["code"].as_str().or(line["type"].as_str())?;

@@ -54,12 +54,25 @@ pub struct Loose {
     pub skill_dirs: Vec<SkillDir>,
     /// Locus and language of each agent that answers with programs.
     pub languages: Vec<(String, ProgramLanguage)>,
+    /// The memory that programs of each such agent have.
+    pub program_memory: Vec<ProgramMemory>,
     /// Whether some agent has the board on.
     pub board: bool,
     /// Every bound model that needs the network, once each.
     pub live_models: Vec<ModelId>,
     /// Every bound model that runs in the process, once each.
     pub mock_models: Vec<ModelId>,
+}
+
+/// How much memory an agent's programs have; how much they need is their language's to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramMemory {
+    /// Where it is written.
+    pub locus: String,
+    /// The language of the programs.
+    pub language: ProgramLanguage,
+    /// How much, as it is written.
+    pub bytes: u64,
 }
 
 /// A directory of skills, as an agent names it.

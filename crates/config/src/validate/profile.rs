@@ -8,7 +8,7 @@ use vocab::language::ProgramLanguage;
 use vocab::tools::ToolName;
 
 use super::fields::Entry;
-use super::{Fields, Kind, SkillDir, declarations, grants, hooks, settings};
+use super::{Fields, Kind, ProgramMemory, SkillDir, declarations, grants, hooks, settings};
 use crate::capability::Capability;
 use crate::document::{Node, quoted};
 use crate::grants::OperationId;
@@ -185,6 +185,21 @@ impl Draft {
         let language = code.params.language?;
         let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
         Some((spot.key("params").key("language").to_string(), language))
+    }
+
+    /// The memory its programs have, where it answers with some.
+    pub(super) fn program_memory(&self) -> Option<ProgramMemory> {
+        let (_, language) = self.language()?;
+        let Capability::ResponsesAsCode(code) = self.running(CapabilityId::ResponsesAsCode)? else {
+            return None;
+        };
+        let bytes = code.params.max_memory_bytes?;
+        let spot = self.capability_spot(CapabilityId::ResponsesAsCode);
+        Some(ProgramMemory {
+            locus: spot.key("params").key("maxMemoryBytes").to_string(),
+            language,
+            bytes,
+        })
     }
 
     /// The typed profile; `None` where a part of it was refused or missing.

@@ -41,6 +41,7 @@ pub(super) fn read(report: &Report, root: &Object) -> (Option<Launch>, Loose) {
         system_prompts: agents.iter().filter_map(Draft::system_prompt).collect(),
         skill_dirs: agents.iter().filter_map(Draft::skill_dir).collect(),
         languages: agents.iter().filter_map(Draft::language).collect(),
+        program_memory: agents.iter().filter_map(Draft::program_memory).collect(),
         board: (agents.iter()).any(|agent| {
             agent
                 .running(vocab::capability::CapabilityId::ProjectManagement)

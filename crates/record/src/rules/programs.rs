@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use vocab::operations::Operation;
 use vocab::outcome::{ErrorBase, ErrorType};
 
 use super::line::Line;
@@ -98,6 +99,13 @@ impl<'a> Agent<'a> {
         let unknown = self.mode == Some(Mode::Programs) && !self.offered.contains(operation);
         if unknown && line.text("failure") != "unavailable" {
             let message = format!("`{operation}`, which the agent is not offered, was serviced");
+            found.add(line.number, rule::PROGRAMS, message);
+        }
+        // Operations of a later gg are not known here, and nothing is asked of them.
+        if let (Some(row), Ok(class)) = (Operation::find(operation), line.text("failure").parse())
+            && !row.can_fail(class)
+        {
+            let message = format!("`{operation}` failed as {class}, which it cannot");
             found.add(line.number, rule::PROGRAMS, message);
         }
     }

@@ -35,6 +35,16 @@ pub fn python() -> Result<&'static [u8], Missing> {
     })
 }
 
+/// The most memory that a program of any language can have: what addresses of 32 bits reach.
+pub const MOST_MEMORY_BYTES: u64 = 1 << 32;
+
+/// Memory in which a program of TypeScript or JavaScript begins, and not in a MiB less; measured
+/// (`least_memory`).
+pub(super) const ECMASCRIPT_LEAST_MEMORY: u64 = 2 << 20;
+
+/// The same of Python.
+pub(super) const PYTHON_LEAST_MEMORY: u64 = 23 << 20;
+
 /// What a TypeScript program is checked against; built with the guest, and empty without it: the
 /// declarations of gg, and those of the language.
 #[cfg(ecmascript_guest)]

@@ -4,8 +4,7 @@ use vocab::language::ProgramLanguage;
 
 use super::ecmascript::{self, Ecmascript};
 use super::{Arm, Missing, guests};
-use crate::contract::CodeModule;
-use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+use crate::prepare::Export;
 
 /// JavaScript.
 pub(super) struct Javascript;
@@ -25,25 +24,8 @@ impl Arm for Javascript {
         None
     }
 
-    fn prepare_program(
-        &self,
-        source: &str,
-        modules: &[CodeModule],
-        _context: &PrepareContext,
-    ) -> Result<Prepared, PrepareError> {
-        Ok(Prepared::verbatim(source, modules))
-    }
-
-    fn prepare_module(
-        &self,
-        source: &str,
-        key: &str,
-        _context: &PrepareContext,
-    ) -> Result<Module, PrepareError> {
-        Ok(Module {
-            exports: ecmascript::exports::exports(source),
-            ..Module::verbatim(source, key)
-        })
+    fn exports(&self, source: &str) -> Vec<Export> {
+        ecmascript::exports::exports(source)
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
@@ -52,5 +34,9 @@ impl Arm for Javascript {
 
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::ecmascript()
+    }
+
+    fn least_memory_bytes(&self) -> u64 {
+        guests::ECMASCRIPT_LEAST_MEMORY
     }
 }

@@ -17,9 +17,9 @@ use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
 use crate::contract::CodeModule;
-use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+use crate::prepare::{Export, Module, PrepareContext, PrepareError, Prepared};
 
-pub use guests::{Missing, ecmascript, python as python_guest};
+pub use guests::{MOST_MEMORY_BYTES, Missing, ecmascript, python as python_guest};
 pub use names::{ModuleName, Names, names};
 
 /// How a language is written: names, lines that import, and the few programs that are gg's own.
@@ -85,20 +85,36 @@ pub trait Arm: Dialect {
 
     /// Makes a program ready for the guest. Answers by its input alone; blocks; may be called for
     /// many agents at once, one preparation at a time for each.
+    ///
+    /// Here a program runs as it was sent; whoever judges it does more.
     fn prepare_program(
         &self,
         source: &str,
         modules: &[CodeModule],
-        context: &PrepareContext,
-    ) -> Result<Prepared, PrepareError>;
+        _context: &PrepareContext,
+    ) -> Result<Prepared, PrepareError> {
+        Ok(Prepared::verbatim(source, modules))
+    }
 
-    /// Makes the code half of a skill or a memory ready, under the name programs import it by.
+    /// Makes the code half of a skill or a memory ready, under the name programs import it by; here
+    /// too it runs as it was written.
     fn prepare_module(
         &self,
         source: &str,
         key: &str,
-        context: &PrepareContext,
-    ) -> Result<Module, PrepareError>;
+        _context: &PrepareContext,
+    ) -> Result<Module, PrepareError> {
+        Ok(Module {
+            exports: self.exports(source),
+            ..Module::verbatim(source, key)
+        })
+    }
+
+    /// What code exports that runs as it was written, by its text alone. Whoever prepares it otherwise
+    /// says so there.
+    fn exports(&self, _source: &str) -> Vec<Export> {
+        Vec::new()
+    }
 
     /// Makes the code half of a skill ready whose file has one of the
     /// [extensions](Self::module_extensions): another than the first may be another language.
@@ -128,6 +144,10 @@ pub trait Arm: Dialect {
 
     /// The component that runs its programs.
     fn guest(&self) -> Result<&'static [u8], Missing>;
+
+    /// Bytes of memory that its guest takes before a program begins, in whole MiB. Less is a cap
+    /// under which none can run.
+    fn least_memory_bytes(&self) -> u64;
 
     /// Does once what the first program would have to wait for. Blocks; at best it spares that.
     fn warm_prepare(&self, _context: &PrepareContext) -> Result<(), PrepareError> {

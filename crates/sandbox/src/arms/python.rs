@@ -10,9 +10,8 @@ use vocab::language::ProgramLanguage;
 use vocab::operations::Operation;
 
 use super::{Arm, Dialect, Lines, Missing, Opening, guests, literal, own};
-use crate::contract::CodeModule;
 use crate::docs::MOST_HITS;
-use crate::prepare::{Module, PrepareContext, PrepareError, Prepared};
+use crate::prepare::Export;
 
 /// Python.
 pub(super) struct Python;
@@ -130,25 +129,8 @@ impl Arm for Python {
         None
     }
 
-    fn prepare_program(
-        &self,
-        source: &str,
-        modules: &[CodeModule],
-        _context: &PrepareContext,
-    ) -> Result<Prepared, PrepareError> {
-        Ok(Prepared::verbatim(source, modules))
-    }
-
-    fn prepare_module(
-        &self,
-        source: &str,
-        key: &str,
-        _context: &PrepareContext,
-    ) -> Result<Module, PrepareError> {
-        Ok(Module {
-            exports: exports::exports(source),
-            ..Module::verbatim(source, key)
-        })
+    fn exports(&self, source: &str) -> Vec<Export> {
+        exports::exports(source)
     }
 
     fn module_extensions(&self) -> &'static [&'static str] {
@@ -157,6 +139,10 @@ impl Arm for Python {
 
     fn guest(&self) -> Result<&'static [u8], Missing> {
         guests::python()
+    }
+
+    fn least_memory_bytes(&self) -> u64 {
+        guests::PYTHON_LEAST_MEMORY
     }
 }
 

@@ -3,6 +3,7 @@
 mod authorship;
 mod capability;
 mod capability_tests;
+mod documented;
 mod failures;
 mod fixture;
 mod isolation;

@@ -252,8 +252,7 @@ def create_issue(
         Its id, and how full the board is.
 
     Raises:
-        ApiError: With `INVALID_ARGUMENT`, `NOT_FOUND`, `CONFLICT` for a cycle, or
-            `LIMIT_EXCEEDED`.
+        ApiError: With `INVALID_ARGUMENT`, `NOT_FOUND` or `LIMIT_EXCEEDED`.
     """
     created = call(
         wire.create_issue,
@@ -323,7 +322,8 @@ def set_issue_blocked_by(id: str, blocked_by: Collection[str]) -> None:
         blocked_by: Ids of issues; none for an empty list.
 
     Raises:
-        ApiError: With `NOT_FOUND`, or `CONFLICT` for a cycle.
+        ApiError: With `NOT_FOUND`, `CONFLICT` for a cycle, `INVALID_ARGUMENT`, or `REFUSED` where
+            somebody works on it.
     """
     call(wire.set_issue_blocked_by, text("id", id), texts("blocked_by", blocked_by))
 
@@ -339,7 +339,7 @@ def remove_epic(id: str) -> BoardUsage:
         How full the board is.
 
     Raises:
-        ApiError: With `NOT_FOUND`, or `REFUSED` where it has issues.
+        ApiError: With `NOT_FOUND`, `INVALID_ARGUMENT`, or `REFUSED` where it has issues.
     """
     return _usage(call(wire.remove_epic, text("id", id)))
 
@@ -355,7 +355,7 @@ def remove_issue(id: str) -> BoardUsage:
         How full the board is.
 
     Raises:
-        ApiError: With `NOT_FOUND`, or `REFUSED` where somebody works on it.
+        ApiError: With `NOT_FOUND`, `INVALID_ARGUMENT`, or `REFUSED` where somebody works on it.
     """
     return _usage(call(wire.remove_issue, text("id", id)))
 
@@ -405,7 +405,7 @@ def read_issue(id: str) -> Issue:
         Its sections, what reviewers decided, and why it failed.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     issue = call(wire.read_issue, text("id", id))
     return Issue(

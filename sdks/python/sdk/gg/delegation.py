@@ -132,7 +132,7 @@ def spawn_subagent(agent: str, prompt: str) -> Subagent:
         What it is waited for by.
 
     Raises:
-        ApiError: With `INVALID_ARGUMENT`, `LIMIT_EXCEEDED` or `REFUSED`.
+        ApiError: With `INVALID_ARGUMENT` or `LIMIT_EXCEEDED`.
     """
     return Subagent(call(wire.spawn_subagent, text("agent", agent), text("prompt", prompt)).id)
 
@@ -197,7 +197,7 @@ def fork(prompt: str) -> Subagent:
         The copy.
 
     Raises:
-        ApiError: With `LIMIT_EXCEEDED`, `INVALID_ARGUMENT` or `REFUSED`.
+        ApiError: With `LIMIT_EXCEEDED` or `INVALID_ARGUMENT`.
     """
     return Subagent(call(wire.fork, text("prompt", prompt)).id)
 

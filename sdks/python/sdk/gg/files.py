@@ -251,7 +251,7 @@ def search(
         The lines that match, by file and line.
 
     Raises:
-        ApiError: With `INVALID_ARGUMENT` or `NOT_FOUND`.
+        ApiError: With `INVALID_ARGUMENT`, `NOT_FOUND` or `IO_ERROR`.
     """
     matches = call(
         wire.search, text("query", query), optional_path("path", path), whole("limit", limit, 1)

@@ -71,7 +71,7 @@ class MemoryHit:
             Its body.
 
         Raises:
-            ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
+            ApiError: With `NOT_FOUND`.
         """
         return call(wire.read_memory, self.name)
 

@@ -50,9 +50,6 @@ def history() -> list[ProgramEntry]:
 
     Returns:
         The programs, the oldest first.
-
-    Raises:
-        ApiError: With `UNAVAILABLE` where none are kept.
     """
     return [
         ProgramEntry(

@@ -128,7 +128,7 @@ def set_blocked_by(id: str, blocked_by: Collection[str]) -> None:
         blocked_by: Ids of tasks; none for an empty list.
 
     Raises:
-        ApiError: With `NOT_FOUND`, or `CONFLICT` for a cycle.
+        ApiError: With `NOT_FOUND`, `CONFLICT` for a cycle, or `INVALID_ARGUMENT`.
     """
     call(wire.set_blocked_by, text("id", id), texts("blocked_by", blocked_by))
 
@@ -141,7 +141,7 @@ def complete_task(id: str) -> None:
         id: The task.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     call(wire.complete_task, text("id", id))
 
@@ -157,7 +157,7 @@ def remove_task(id: str) -> TaskUsage:
         How full the list is.
 
     Raises:
-        ApiError: With `NOT_FOUND`.
+        ApiError: With `NOT_FOUND` or `INVALID_ARGUMENT`.
     """
     return _usage(call(wire.remove_task, text("id", id)))
 

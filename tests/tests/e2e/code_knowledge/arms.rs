@@ -13,6 +13,7 @@ use crate::arms::{
     submit,
 };
 use crate::coders::{PROGRAMS, cast, library, refused, shown};
+use crate::common::compiler;
 use crate::memories::memories;
 use crate::programs::{ON_FILES, workshop};
 use crate::skills::skills;
@@ -219,11 +220,7 @@ fn the_code_of_a_memory_is_imported_behind_its_write_and_gone_with_an_update() {
 
 /// How often the compiler was run, and as what, in a session of TypeScript whose turns are these.
 fn compiler_runs(bodies: &[Texts]) -> Vec<String> {
-    let real = tests::run::binary();
-    let target = real.parent().unwrap().parent().unwrap();
-    let real = target
-        .join("toolchains/typescript/node_modules/@typescript")
-        .join(format!("typescript-{}/lib/tsc", platform()));
+    let real = compiler();
     let builder = Run::builder();
     let (wrapper, log) = (builder.folder().join("tsc"), builder.folder().join("runs"));
     let script = format!(
@@ -259,17 +256,6 @@ fn compiler_runs(bodies: &[Texts]) -> Vec<String> {
     );
     let runs = std::fs::read_to_string(log).unwrap();
     runs.lines().map(str::to_owned).collect()
-}
-
-/// How npm names this machine.
-fn platform() -> &'static str {
-    match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("macos", "x86_64") => "darwin-x64",
-        ("macos", _) => "darwin-arm64",
-        (_, "x86_64") => "linux-x64",
-        (_, "arm") => "linux-arm",
-        _ => "linux-arm64",
-    }
 }
 
 #[test]

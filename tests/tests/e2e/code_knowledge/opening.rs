@@ -1,12 +1,11 @@
 //! The opening program, the files of a brief and a desk, as programs show them.
 
 use serde_json::{Value, json};
-use tests::gateway::{Answer, Request};
-use tests::launch::MODEL;
+use tests::gateway::Request;
 use tests::run::Run;
 
 use super::{by_turn, exactly, first, opens_on, place, request, submitted};
-use crate::coders::{cast, code, coder, finish, library};
+use crate::coders::{cast, coder, finish, library};
 
 fn on_files() -> [Value; 3] {
     [
@@ -233,28 +232,4 @@ fn a_code_agent_opens_on_its_profile_s_desk_by_one_program() {
             .iter()
             .any(|text| text.contains("1 of 1 file views, by one program"))
     );
-}
-
-#[test]
-fn an_opening_program_that_shows_nothing_it_should_is_gg_s_defect() {
-    // Memory that no guest starts in.
-    let mut starved = code();
-    starved["params"]["maxMemoryBytes"] = json!(65_536);
-    let launch = cast([json!({
-        "slug": "root", "name": "root", "modelId": MODEL,
-        "capabilities": [starved], "tools": [], "operations": [],
-        "openingTurn": { "modules": ["docs"], "functions": [],
-            "tree": { "include": false, "depth": 1 } },
-    })]);
-    let run = Run::builder()
-        .launch(launch)
-        .answers(|_: &Request, _: usize| Answer::text("never asked"))
-        .run();
-    run.ended(1, "internal_error");
-    let told = run.logs("error").join("\n");
-    assert!(
-        told.contains("the opening program of `root` failed"),
-        "{told}"
-    );
-    assert!(run.events("prompt").is_empty());
 }

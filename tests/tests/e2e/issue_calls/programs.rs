@@ -6,8 +6,8 @@ use tests::run::Run;
 
 use super::{ITEM, board, figures, play, waited_on};
 use crate::arms::{
-    Arm, Attempt, Texts, all_refused, attempts, both, coder_of, covered, finish, on, on_each,
-    shown_attempts, submit,
+    Arm, Attempt, Texts, all_refused, attempts, both, coder_of, covered, failed_in_each_way,
+    finish, on, on_each, shown_attempts, submit,
 };
 use crate::coders::{shown, told};
 
@@ -128,7 +128,7 @@ fn first() -> Texts {
             r#"board.create_epic("doc", "Third")"#,
         ),
     ];
-    let edits: [Attempt; 22] = [
+    let edits: [Attempt; 27] = [
         (
             "updated",
             r#"board.updateIssue("issue-1", { title: "Two", description: null, reviewers: [] })"#,
@@ -235,6 +235,31 @@ fn first() -> Texts {
             r#"board.waitForIssue(" ")"#,
             r#"board.wait_for_issue(" ")"#,
         ),
+        (
+            "blankSet",
+            r#"board.setIssueBlockedBy(" ", [])"#,
+            r#"board.set_issue_blocked_by(" ", [])"#,
+        ),
+        (
+            "blankEpicGone",
+            r#"board.removeEpic("")"#,
+            r#"board.remove_epic("")"#,
+        ),
+        (
+            "blankGone",
+            r#"board.removeIssue("")"#,
+            r#"board.remove_issue("")"#,
+        ),
+        (
+            "blankList",
+            r#"board.listIssues({ epic: " " })"#,
+            r#"board.list_issues(epic=" ")"#,
+        ),
+        (
+            "blankRead",
+            r#"board.readIssue(" ")"#,
+            r#"board.read_issue(" ")"#,
+        ),
     ];
     let waits: [Attempt; 3] = [
         (
@@ -296,6 +321,11 @@ fn second() -> Texts {
             "notNow",
             r#"board.updateIssue("WEB-1", { title: "x" })"#,
             r#"board.update_issue("WEB-1", title="x")"#,
+        ),
+        (
+            "setLate",
+            r#"board.setIssueBlockedBy("WEB-1", [])"#,
+            r#"board.set_issue_blocked_by("WEB-1", [])"#,
         ),
         (
             "revived",
@@ -430,6 +460,7 @@ fn a_program_files_issues_revises_them_and_is_told_how_they_ended() {
         assert!(notices[1].contains("`ISSUE-2` failed: `ISSUE-2.0i` ended as model_error"));
         assert_eq!(notices[2], "Notice\n----\nIssue `ISSUE-4` is done.");
 
+        let before = out;
         let out = shown(&run, "second");
         let verdicts = json!([
             { "round": 1, "reviewer": "critic", "kind": "changes-requested", "items": [ITEM] },
@@ -462,6 +493,10 @@ fn a_program_files_issues_revises_them_and_is_told_how_they_ended() {
                 ("notNow", "refused", "update_issue", &["`WEB-1` is done"]),
             ],
         );
+        let operations = vocab::operations::OPERATIONS.iter();
+        let board = operations.filter(|row| row.module() == "board");
+        let board: Vec<_> = board.map(|row| row.id).collect();
+        failed_in_each_way(&[&before, &out], &board, &[]);
 
         // On arrival, and once behind each turn that wrote.
         let states = run.events("board_state");

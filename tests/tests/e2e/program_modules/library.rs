@@ -6,8 +6,8 @@ use tests::gateway::{content_text, script};
 use tests::run::Run;
 
 use crate::arms::{
-    Arm, Texts, attempts, both, coder_of, each, ends_of, exactly, finish, on_each, play, program,
-    shown_attempts, submit,
+    Arm, Texts, attempts, both, coder_of, each, ends_of, exactly, failed_in_each_way, finish,
+    on_each, play, program, shown_attempts, submit,
 };
 use crate::coders::{PROGRAMS, cast, handed_in, library, refused, shown, told};
 
@@ -213,6 +213,7 @@ fn the_first_hand_over_stands_and_a_blank_one_is_none() {
         let out = shown(&run, "out");
         refused(&out, "blank", "invalid-argument", "rerun", &["`source`"]);
         refused(&out, "second", "refused", "rerun", &["the first stands"]);
+        failed_in_each_way(&[&out], &["programs.rerun"], &[]);
         assert_eq!(
             ends_of(&run, "programs.rerun"),
             ["invalid-argument", "ok", "refused"]

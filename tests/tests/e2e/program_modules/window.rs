@@ -5,7 +5,8 @@ use tests::gateway::Gateway;
 use tests::run::{Builder, Run};
 
 use crate::arms::{
-    Arm, Texts, attempts, both, coder_of, ends_of, on_each, programs, shown_attempts,
+    Arm, Texts, attempts, both, coder_of, ends_of, failed_in_each_way, on_each, programs,
+    shown_attempts,
 };
 use crate::coders::{cast, refused, shown, told};
 use crate::windowed::{compaction, edited, managed};
@@ -163,6 +164,7 @@ fn a_program_frees_its_agent_s_window_and_finds_what_it_took_out() {
             "search_archive",
             &["`query`"],
         );
+        failed_in_each_way(&[&out], &WINDOW, &[]);
         let actions: Vec<&Value> = run
             .events("context_managed")
             .iter()

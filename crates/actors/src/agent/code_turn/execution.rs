@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::contract::feedback::ErrorKind;
-use sandbox::host::ModuleError;
 use sandbox::outcome::Fault;
 use sandbox::prepare::Prepared;
 use sandbox::program::{self, Execution, Program, Stop};
@@ -159,8 +158,9 @@ impl Turns {
         Cut::Stopped(self.stop.cause().unwrap_or(StopCause::Defect))
     }
 
-    /// Runs a program to its end, with the agent's state, and carries out what crosses.
-    async fn execute(&mut self, program: Program, setting: Setting) -> Result<Ended, Lost> {
+    /// Runs a program to its end, with the agent's state, and carries out what crosses. The state is
+    /// taken out of what comes of it.
+    async fn execute(&mut self, program: Program, setting: Setting) -> Result<Execution, Lost> {
         let leash = Leash {
             stop: Stop::default(),
             halt: setting.halt.clone(),
@@ -175,7 +175,7 @@ impl Turns {
         // When a program that is to end has had its time to.
         let mut patience: Option<Instant> = None;
         let mut is_canceled = false;
-        let execution = loop {
+        let mut execution = loop {
             let until = patience;
             tokio::select! {
                 biased;
@@ -215,47 +215,15 @@ impl Turns {
                 }
             }
         };
-        let Execution {
-            fault,
-            calls,
-            logs,
-            reports_dropped,
-            module_errors,
-            module_errors_dropped,
-            stderr,
-            guest_time,
-            services,
-        } = execution;
-        let services: Box<dyn Any> = services;
-        let held = services.downcast::<Serving>().ok();
-        let Some(held) = held.and_then(|serving| serving.into_held()) else {
+        let services = execution.services.take().map(|it| it as Box<dyn Any>);
+        let serving = services.and_then(|services| services.downcast::<Serving>().ok());
+        let Some(held) = serving.and_then(|serving| serving.into_held()) else {
             let why = "what a program's calls touched was lost".to_owned();
             return Err(Lost::Died(why));
         };
         self.take_back(held);
-        Ok(Ended {
-            fault,
-            calls,
-            logs,
-            reports_dropped,
-            module_errors,
-            module_errors_dropped,
-            stderr,
-            guest_time,
-        })
+        Ok(execution)
     }
-}
-
-/// What is left of a program's execution once its state is back.
-struct Ended {
-    fault: Option<Fault>,
-    calls: sandbox::host::Calls,
-    logs: sandbox::host::Logs,
-    reports_dropped: u64,
-    module_errors: Vec<ModuleError>,
-    module_errors_dropped: u64,
-    stderr: String,
-    guest_time: Duration,
 }
 
 /// Resolves at a moment; never without one.

@@ -121,6 +121,10 @@ impl Arm for Judged {
     fn guest(&self) -> Result<&'static [u8], Missing> {
         plain().guest()
     }
+
+    fn least_memory_bytes(&self) -> u64 {
+        plain().least_memory_bytes()
+    }
 }
 
 fn skill(name: &str) -> Owner {

@@ -76,6 +76,44 @@ impl Open {
 }
 
 impl Counts {
+    /// A call begins.
+    fn open(&self, voice: &Voice, turn: u32, id: CallId, operation: &'static Operation) {
+        let mut bracket = self.bracket();
+        if bracket.is_left {
+            return;
+        }
+        bracket.open = Some(Open {
+            id: id.clone(),
+            operation,
+            at: Instant::now(),
+        });
+        let event = Event::ApiCall(ApiCall {
+            call_id: id,
+            operation: operation.id,
+        });
+        voice.say_in_turn(turn, event);
+    }
+
+    /// The call that was begun last ends. One of gg's own program was never told of, and is counted.
+    fn close(
+        &self,
+        voice: &Voice,
+        turn: u32,
+        operation: &'static Operation,
+        failure: Option<FailureClass>,
+    ) {
+        let mut bracket = self.bracket();
+        if bracket.is_left {
+            return;
+        }
+        if operation.tool.is_some() && failure.is_some() {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(open) = bracket.open.take() {
+            open.close(voice, turn, failure);
+        }
+    }
+
     /// Leaves a program behind: the call it is in is closed as failed, and no later one is told of or
     /// carried out.
     pub(in crate::agent) fn leave(&self, voice: &Voice, turn: u32, failure: FailureClass) {
@@ -118,34 +156,18 @@ impl Frame for Serving {
         if self.setting.quiet {
             return;
         }
+        let setting = &self.setting;
         let id = self.call_id();
-        let mut bracket = self.setting.counts.bracket();
-        if bracket.is_left {
-            return;
-        }
-        bracket.open = Some(Open {
-            id: id.clone(),
-            operation,
-            at: Instant::now(),
-        });
-        let event = Event::ApiCall(ApiCall {
-            call_id: id,
-            operation: operation.id,
-        });
-        self.setting.voice.say_in_turn(self.setting.turn, event);
+        setting
+            .counts
+            .open(&setting.voice, setting.turn, id, operation);
     }
 
     fn closed(&mut self, operation: &'static Operation, failure: Option<FailureClass>) {
-        let mut bracket = self.setting.counts.bracket();
-        if bracket.is_left {
-            return;
-        }
-        if operation.tool.is_some() && failure.is_some() {
-            self.setting.counts.failed.fetch_add(1, Ordering::Relaxed);
-        }
-        if let Some(open) = bracket.open.take() {
-            open.close(&self.setting.voice, self.setting.turn, failure);
-        }
+        let setting = &self.setting;
+        setting
+            .counts
+            .close(&setting.voice, setting.turn, operation, failure);
     }
 
     fn clock_spent(&self) -> bool {
@@ -171,9 +193,50 @@ impl Frame for Serving {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::heard::Heard;
+
+    #[actix::test]
+    async fn the_call_of_a_program_left_behind_is_closed_once_and_no_later_one_is_told_of() {
+        let operation = |id| Operation::find(id).expect("it is in the table");
+        let (write, wait) = (
+            operation("files.write_file"),
+            operation("delegation.wait_for_subagents"),
+        );
+        let (heard, counts) = (Heard::start(), Counts::default());
+        let voice = heard.voice("root");
+        counts.open(&voice, 3, "a.1".into(), write);
+        counts.close(&voice, 3, write, None);
+        counts.open(&voice, 3, "a.2".into(), wait);
+        assert!(!counts.is_left());
+        counts.leave(&voice, 3, FailureClass::LimitExceeded);
+        assert!(counts.is_left());
+        // Its thread goes on: the call comes to something after all, and another is made.
+        counts.close(&voice, 3, wait, None);
+        counts.open(&voice, 3, "a.3".into(), write);
+        counts.close(&voice, 3, write, Some(FailureClass::IoError));
+        counts.leave(&voice, 3, FailureClass::Other);
+        let told = heard.told().await;
+        let told: Vec<[&Value; 4]> = told
+            .iter()
+            .map(|line| ["type", "callId", "operation", "failure"].map(|key| &line[key]))
+            .collect();
+        let (wrote, waited) = (json!(write.id), json!(wait.id));
+        let (call, result) = (json!("api_call"), json!("api_result"));
+        assert_eq!(
+            told,
+            [
+                [&call, &json!("a.1"), &wrote, &Value::Null],
+                [&result, &json!("a.1"), &wrote, &Value::Null],
+                [&call, &json!("a.2"), &waited, &Value::Null],
+                [&result, &json!("a.2"), &waited, &json!("limit-exceeded")],
+            ]
+        );
+        assert_eq!(counts.failed.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     #[allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -83,6 +83,8 @@ fn each_rule_of_programs_is_broken_by_its_own_damage() {
         // What is not offered was serviced.
         Set("agent_surface", 0, "/apis", json!([])),
         Set("api_result", 1, "/failure", json!("refused")),
+        // A class that this operation cannot fail in.
+        Set("api_result", 0, "/failure", json!("conflict")),
         Set(RUN, 0, "/callId", json!("c")),
         Set(RUN, 0, "/apiCalls", json!(3)),
         Set(RUN, 0, "/toolCalls", json!(3)),

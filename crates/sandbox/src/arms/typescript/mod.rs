@@ -297,6 +297,10 @@ impl Arm for Typescript {
         guests::ecmascript()
     }
 
+    fn least_memory_bytes(&self) -> u64 {
+        guests::ECMASCRIPT_LEAST_MEMORY
+    }
+
     fn warm_prepare(&self, context: &PrepareContext) -> Result<(), PrepareError> {
         let shared = context.shared()?;
         check::warm(&Toolchain::of(&shared)?, &shared)

@@ -1,214 +1,14 @@
-//! Programs that call what their agent holds, on every arm: tasks, memories, skills.
+//! Programs that call their agent's memories, on every arm and under every strategy.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::run::Run;
 
 use crate::arms::{
-    Arm, Attempt, Texts, all_refused, both, covered, on_each, play, playing, shown_attempts,
+    Arm, Texts, all_refused, both, failed_in_each_way, on_each, play, shown_attempts,
 };
-use crate::coders::{refused, shown, told};
+use crate::coders::shown;
 use crate::common::blocks;
 use crate::memories::memories;
-use crate::skills::skills;
-
-const TASKS: [&str; 5] = [
-    "tasks.add_task",
-    "tasks.update_task",
-    "tasks.set_blocked_by",
-    "tasks.complete_task",
-    "tasks.remove_task",
-];
-
-fn task_list(mode: &str, max: u64) -> Value {
-    json!({ "id": "tasks", "enabled": true, "params": { "mode": mode, "maxTasks": max } })
-}
-
-#[test]
-fn a_program_works_on_its_task_list_and_reads_what_became_of_it() {
-    on_each(|arm| {
-        let calls: [Attempt; 18] = [
-            (
-                "added",
-                r#"tasks.addTask({ id: "a", title: " First " })"#,
-                r#"tasks.add_task("a", " First ")"#,
-            ),
-            (
-                "second",
-                r#"tasks.addTask({ id: "b", title: "B", description: "why" })"#,
-                r#"tasks.add_task("b", "B", description="why")"#,
-            ),
-            (
-                "third",
-                r#"tasks.addTask({ id: "c", title: "C" })"#,
-                r#"tasks.add_task("c", "C")"#,
-            ),
-            (
-                "full",
-                r#"tasks.addTask({ id: "d", title: "D" })"#,
-                r#"tasks.add_task("d", "D")"#,
-            ),
-            (
-                "taken",
-                r#"tasks.addTask({ id: "a", title: "again" })"#,
-                r#"tasks.add_task("a", "again")"#,
-            ),
-            (
-                "blank",
-                r#"tasks.addTask({ id: "e f", title: " " })"#,
-                r#"tasks.add_task("e f", " ")"#,
-            ),
-            (
-                "section",
-                r#"tasks.addTask({ id: "e", title: "E", inScope: "x" })"#,
-                r#"tasks.add_task("e", "E", in_scope="x")"#,
-            ),
-            (
-                "blocked",
-                r#"tasks.setBlockedBy("b", ["a"])"#,
-                r#"tasks.set_blocked_by("b", ["a"])"#,
-            ),
-            (
-                "circle",
-                r#"tasks.setBlockedBy("a", ["b"])"#,
-                r#"tasks.set_blocked_by("a", ["b"])"#,
-            ),
-            (
-                "noBlocker",
-                r#"tasks.setBlockedBy("a", ["z"])"#,
-                r#"tasks.set_blocked_by("a", ["z"])"#,
-            ),
-            (
-                "updated",
-                r#"tasks.updateTask("b", { title: "Bee", description: null })"#,
-                r#"tasks.update_task("b", title="Bee", description=None)"#,
-            ),
-            (
-                "blanked",
-                r#"tasks.updateTask("b", { title: " " })"#,
-                r#"tasks.update_task("b", title=" ")"#,
-            ),
-            (
-                "noUpdate",
-                r#"tasks.updateTask("z", { title: "Z" })"#,
-                r#"tasks.update_task("z", title="Z")"#,
-            ),
-            (
-                "status",
-                r#"tasks.updateTask("c", { status: "done" })"#,
-                r#"tasks.update_task("c", status=tasks.TaskStatus.DONE)"#,
-            ),
-            (
-                "done",
-                r#"tasks.completeTask("a")"#,
-                r#"tasks.complete_task("a")"#,
-            ),
-            (
-                "noDone",
-                r#"tasks.completeTask("z")"#,
-                r#"tasks.complete_task("z")"#,
-            ),
-            (
-                "removed",
-                r#"tasks.removeTask("c")"#,
-                r#"tasks.remove_task("c")"#,
-            ),
-            (
-                "noRemove",
-                r#"tasks.removeTask("z")"#,
-                r#"tasks.remove_task("z")"#,
-            ),
-        ];
-        let run = play(
-            arm,
-            &[task_list("simple", 3)],
-            &TASKS,
-            &[shown_attempts(calls)],
-        );
-        covered(&run, &["tasks"]);
-        let out = shown(&run, "out");
-        assert_eq!(out["added"], json!({ "count": 1, "maxTasks": 3 }));
-        assert_eq!(out["third"], json!({ "count": 3, "maxTasks": 3 }));
-        assert_eq!(out["removed"], json!({ "count": 2, "maxTasks": 3 }));
-        for done in ["blocked", "updated", "status", "done"] {
-            assert_eq!(out[done], "ok", "{out:#}");
-        }
-        let invalid = "invalid-argument";
-        all_refused(
-            arm,
-            &out,
-            &[
-                ("full", "limit-exceeded", "add_task", &["3 of 3"]),
-                ("taken", "conflict", "add_task", &["`a` already"]),
-                (
-                    "blank",
-                    invalid,
-                    "add_task",
-                    &["`id` is", "`title` is blank"],
-                ),
-                ("section", invalid, "add_task", &["`inScope`"]),
-                ("circle", "conflict", "set_blocked_by", &["circle"]),
-                ("noBlocker", "not-found", "set_blocked_by", &["`z`"]),
-                ("blanked", invalid, "update_task", &["blank"]),
-                ("noUpdate", "not-found", "update_task", &["`a`"]),
-                ("noDone", "not-found", "complete_task", &["`z`"]),
-                ("noRemove", "not-found", "remove_task", &["`z`"]),
-            ],
-        );
-        assert_eq!(
-            blocks(&run, "Tasks\n----\n# Your tasks"),
-            [
-                "Tasks\n----\n# Your tasks\n\n- [x] `a` (done) — First\n- [ ] `b` (pending) — Bee  [ready]"
-            ]
-        );
-        // One snapshot of each change, none of what was refused.
-        assert_eq!(run.events("tasks_state").len(), 1 + 8);
-        // Each attempt, the view, and the ending.
-        assert_eq!(run.events("api_call").len(), 20);
-        assert_eq!(run.summary()["tasksCompleted"], 2);
-    });
-}
-
-#[test]
-fn a_task_with_sections_is_delimited_or_refused() {
-    on_each(|arm| {
-        let calls = shown_attempts([
-            (
-                "missing",
-                r#"tasks.addTask({ id: "a", title: "A", inScope: "i" })"#,
-                r#"tasks.add_task("a", "A", in_scope="i")"#,
-            ),
-            (
-                "added",
-                r#"tasks.addTask({ id: "a", title: "A", inScope: "i", outOfScope: "o", completionCriteria: "c" })"#,
-                r#"tasks.add_task("a", "A", in_scope="i", out_of_scope="o", completion_criteria="c")"#,
-            ),
-            (
-                "changed",
-                r#"tasks.updateTask("a", { outOfScope: "all else" })"#,
-                r#"tasks.update_task("a", out_of_scope="all else")"#,
-            ),
-            (
-                "blanked",
-                r#"tasks.updateTask("a", { inScope: "" })"#,
-                r#"tasks.update_task("a", in_scope="")"#,
-            ),
-        ]);
-        let run = play(arm, &[task_list("issues", 0)], &TASKS, &[calls]);
-        let out = shown(&run, "out");
-        let missing: &[&str] = &["`outOfScope` is missing", "`completionCriteria` is missing"];
-        all_refused(
-            arm,
-            &out,
-            &[
-                ("missing", "invalid-argument", "add_task", missing),
-                ("blanked", "invalid-argument", "update_task", &["`inScope`"]),
-            ],
-        );
-        assert_eq!(out["added"], json!({ "count": 1, "maxTasks": 0 }));
-        assert_eq!(out["changed"], "ok");
-        assert!(blocks(&run, "Tasks\n----\n# Your tasks")[0].contains("all else"));
-    });
-}
 
 /// The operations of a strategy.
 fn notebook(strategy: &str) -> Vec<String> {
@@ -285,6 +85,16 @@ fn a_program_writes_its_scratchpad() {
             r#"memories.delete_memory("test")"#,
         ),
         (
+            "blankUpdate",
+            r#"memories.updateMemory("build", "how", " ")"#,
+            r#"memories.update_memory("build", "how", " ")"#,
+        ),
+        (
+            "blankDelete",
+            r#"memories.deleteMemory("")"#,
+            r#"memories.delete_memory("")"#,
+        ),
+        (
             "read",
             r#"memories.readMemory("build")"#,
             r#"memories.read_memory("build")"#,
@@ -320,6 +130,12 @@ fn a_program_writes_its_scratchpad() {
                 ("read", "unavailable", "read_memory", &["not available"]),
             ],
         );
+        let operations = [
+            "memories.write_memory",
+            "memories.update_memory",
+            "memories.delete_memory",
+        ];
+        failed_in_each_way(&[&out], &operations, &[]);
         assert_eq!(
             blocks(&run, "Memories\n----\n# Your memories"),
             ["Memories\n----\n# Your memories\n\n## `build` — how\n\njust"]
@@ -416,6 +232,16 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
             r#"memories.deleteMemory("deploy")"#,
             r#"memories.delete_memory("deploy")"#,
         ),
+        (
+            "blankCreate",
+            r#"memories.createMemory("", "")"#,
+            r#"memories.create_memory("", "")"#,
+        ),
+        (
+            "blankRead",
+            r#"memories.readMemory("")"#,
+            r#"memories.read_memory("")"#,
+        ),
     ]);
     on_each(|arm| {
         let limits = [("maxResults", 1), ("maxLenPerMemory", 80)];
@@ -448,6 +274,13 @@ fn a_program_reads_edits_and_searches_what_it_keeps() {
                 ("noDelete", "not-found", "delete_memory", &["`build`"]),
             ],
         );
+        let operations = [
+            "memories.create_memory",
+            "memories.edit_memory",
+            "memories.read_memory",
+            "memories.search_memories",
+        ];
+        failed_in_each_way(&[&out], &operations, &[]);
         assert!(blocks(&run, "Memories\n----\n# Your memories").is_empty());
     });
 }
@@ -519,98 +352,5 @@ fn a_hit_is_read_by_a_method_where_a_language_has_one() {
         let run = with_memories(arm, "keyword-search", &[], &body);
         assert_eq!(shown(&run, "out")["read"], "the body");
         assert_eq!(crate::arms::ends_of(&run, "memories.read_memory"), ["ok"]);
-    });
-}
-
-#[test]
-fn a_skill_s_text_comes_to_the_program_each_time_and_to_the_model_once() {
-    let bodies = [
-        shown_attempts([
-            (
-                "first",
-                r#"skills.readSkill("release")"#,
-                r#"skills.read_skill("release")"#,
-            ),
-            (
-                "again",
-                r#"skills.readSkill("release")"#,
-                r#"skills.read_skill("release")"#,
-            ),
-            (
-                "none",
-                r#"skills.readSkill("nothing")"#,
-                r#"skills.read_skill("nothing")"#,
-            ),
-            (
-                "blank",
-                r#"skills.readSkill(" ")"#,
-                r#"skills.read_skill(" ")"#,
-            ),
-        ]),
-        both(
-            r#"attempt("later", () => skills.readSkill("release")); show("later");"#,
-            "attempt('later', lambda: skills.read_skill('release'))\nshow('later')",
-        ),
-    ];
-    on_each(|arm| {
-        let run = playing(
-            arm,
-            &[skills(".gg/skills", &[])],
-            &["skills.read_skill"],
-            &bodies,
-        )
-        .file(
-            ".gg/skills/release.md",
-            "---\nname: release\ndescription: When due\n---\n\nTag it.\n",
-        )
-        .run();
-        run.ended(0, "completed");
-        covered(&run, &["skills"]);
-        let out = shown(&run, "out");
-        assert_eq!(out["first"], "Tag it.");
-        assert_eq!(out["again"], "Tag it.");
-        assert_eq!(shown(&run, "later")["later"], "Tag it.");
-        refused(&out, "none", "not-found", "read_skill", &["`release`"]);
-        refused(&out, "blank", "invalid-argument", "read_skill", &["`name`"]);
-        assert_eq!(
-            told(&run, "Documentation\n----\n"),
-            ["Documentation\n----\nTag it."]
-        );
-        let requests = run.gateway.as_ref().unwrap().requests();
-        let last = requests.last().unwrap().messages();
-        let pinned = last.iter().filter(|it| {
-            tests::gateway::content_text(&it["content"]) == "Documentation\n----\nTag it."
-        });
-        assert_eq!(pinned.count(), 1, "{}", run.describe());
-        assert_eq!(run.summary()["skillsRead"], 1);
-    });
-}
-
-#[test]
-fn what_a_profile_does_not_allow_is_not_available_beside_what_it_does() {
-    let body = shown_attempts([
-        (
-            "allowed",
-            r#"tasks.addTask({ id: "a", title: "A" })"#,
-            r#"tasks.add_task("a", "A")"#,
-        ),
-        (
-            "unlisted",
-            r#"tasks.completeTask("a")"#,
-            r#"tasks.complete_task("a")"#,
-        ),
-    ]);
-    on_each(|arm| {
-        let bodies = std::slice::from_ref(&body);
-        let run = play(arm, &[task_list("simple", 0)], &["tasks.add_task"], bodies);
-        let out = shown(&run, "out");
-        assert_eq!(out["allowed"]["count"], 1);
-        refused(
-            &out,
-            "unlisted",
-            "unavailable",
-            "complete_task",
-            &["is not available."],
-        );
     });
 }
