@@ -20,11 +20,12 @@ use record::stream::{Stream, StreamReport};
 use sandbox::arms::MOST_MEMORY_BYTES;
 use sandbox::{arms, catalogue};
 use serde_json::value::RawValue;
-use vocab::ids::{ModelId, RoutingKey, SessionId};
+use vocab::ids::{ModelId, SessionId};
 use vocab::language::ProgramLanguage;
 use vocab::outcome::EndStatus;
 
 use crate::clock::now_ms;
+use crate::run::new_routing_key;
 use crate::skills::Library;
 use crate::telemetry::Outputs;
 
@@ -280,7 +281,7 @@ fn write_refusal(
         capability_set: asked.capability_set,
         model_providers: asked.model_providers,
         model_prices: asked.model_prices,
-        routing_key: RoutingKey::from(cuid2::create_id()),
+        routing_key: new_routing_key(),
         configuration: None,
         gg_version: build.version,
         commit: build.commit,

@@ -81,6 +81,7 @@ pub(crate) fn run_prepared(prepared: Prepared) -> Played {
         endpoint: None,
         credential: None,
         guests: None,
+        routing_key: None,
     });
     let stream = String::from_utf8(stdout.0.lock().unwrap().clone()).unwrap();
     // A refused launch has none.

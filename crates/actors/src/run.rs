@@ -72,6 +72,13 @@ pub struct RunOptions {
     pub credential: Option<Credential>,
     /// Where compiled guests are kept from run to run; `None` keeps none.
     pub guests: Option<PathBuf>,
+    /// The run's key, where the process's environment carries it; else one is made.
+    pub routing_key: Option<RoutingKey>,
+}
+
+/// A key for a new run.
+pub fn new_routing_key() -> RoutingKey {
+    RoutingKey::from(cuid2::create_id())
 }
 
 /// How a run ended.
@@ -129,12 +136,13 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         endpoint,
         credential,
         guests,
+        routing_key,
         ..
     } = options;
     let launch = Arc::clone(&prepared.launch);
     let limits = launch.capability_set.limits.clone();
     let clock = RunClock::start(limits.max_runtime_secs.map(Duration::from_secs));
-    let routing_key = RoutingKey::from(cuid2::create_id());
+    let routing_key = routing_key.unwrap_or_else(new_routing_key);
     let mut signals = Signals::listen()?;
     let ground = match board::open(&launch, &routing_key).await {
         Ok(ground) => ground,

@@ -4,15 +4,21 @@
 //! the key over on a pipe that is the new process's standard input, which gg does not otherwise
 //! read. The new process reads it to the end and makes itself non-dumpable. So no command, no
 //! record and no `/proc/<gg>/environ` carries the key.
+//!
+//! The new process is also given the key of its run, as the variable that commands are to carry: an
+//! environment that is inherited as it stands costs a command nothing, one that is made anew 20 µs.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 
+use actors::run;
 use provider::openrouter::Credential;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use tools::shell::MARK;
 use vocab::credential::VARIABLE;
+use vocab::ids::RoutingKey;
 
 /// The first argument of a process that finds the key on its standard input. Nobody types it.
 pub(crate) const HANDED_OVER: &str = "--credential-on-stdin";
@@ -20,24 +26,31 @@ pub(crate) const HANDED_OVER: &str = "--credential-on-stdin";
 /// What fits into a pipe before anybody reads; no key comes near it.
 const LONGEST: usize = 16 * 1024;
 
+/// What a process was handed by the one it replaced.
+#[derive(Debug, Default)]
+pub(crate) struct Handed {
+    /// The gateway's key, where there is one.
+    pub(crate) credential: Option<Credential>,
+    /// The key of the run this process is for: its environment carries it.
+    pub(crate) run: Option<RoutingKey>,
+}
+
 /// Takes the key, and gives back the arguments the user wrote.
 ///
 /// Where the environment holds a key this does not return: the process is replaced.
-pub(crate) fn take(
-    mut arguments: Vec<OsString>,
-) -> io::Result<(Option<Credential>, Vec<OsString>)> {
+pub(crate) fn take(mut arguments: Vec<OsString>) -> io::Result<(Handed, Vec<OsString>)> {
     if arguments.get(1).is_some_and(|first| first == HANDED_OVER) {
         arguments.remove(1);
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-        let mut key = String::new();
+        let mut text = String::new();
         io::stdin()
             .lock()
             .take(LONGEST as u64)
-            .read_to_string(&mut key)?;
-        return Ok((Credential::new(&key), arguments));
+            .read_to_string(&mut text)?;
+        return Ok((read(&text), arguments));
     }
     match std::env::var(VARIABLE) {
-        Err(std::env::VarError::NotPresent) => Ok((None, arguments)),
+        Err(std::env::VarError::NotPresent) => Ok((Handed::default(), arguments)),
         Err(std::env::VarError::NotUnicode(_)) => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("{VARIABLE} is no valid UTF-8; set it to the key as the gateway gave it"),
@@ -53,16 +66,39 @@ pub(crate) fn take(
     }
 }
 
-/// What a process that is started with [`HANDED_OVER`] reads the key from.
-pub(crate) fn hand_over(key: &str) -> io::Result<io::PipeReader> {
+/// What a process that is started with [`HANDED_OVER`] reads the key from; behind it, on a line of its
+/// own, the key of the run its environment carries.
+pub(crate) fn hand_over(key: &str, run: Option<&RoutingKey>) -> io::Result<io::PipeReader> {
     let (reader, mut writer) = io::pipe()?;
     writer.write_all(key.as_bytes())?;
+    if let Some(run) = run {
+        write!(writer, "\n{run}")?;
+    }
     Ok(reader)
+}
+
+/// Reads what [`hand_over`] wrote.
+fn read(text: &str) -> Handed {
+    let (key, run) = match text.split_once('\n') {
+        Some((key, run)) => (key, Some(RoutingKey::from(run))),
+        None => (text, None),
+    };
+    Handed {
+        credential: Credential::new(key),
+        run,
+    }
+}
+
+/// A key for the run of the process that replaces this one. None inside another run's command, whose
+/// processes are known by the outer run's key.
+fn own_run() -> Option<RoutingKey> {
+    std::env::var_os(MARK).is_none().then(run::new_routing_key)
 }
 
 /// Becomes the same program without the variable. Returns only where that fails.
 fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
-    let reader = match hand_over(key) {
+    let own_run = own_run();
+    let reader = match hand_over(key, own_run.as_ref()) {
         Ok(reader) => reader,
         Err(error) => return error,
     };
@@ -79,6 +115,7 @@ fn replace_process(key: &str, arguments: &[OsString]) -> io::Error {
         .arg(HANDED_OVER)
         .args(rest)
         .env_remove(VARIABLE)
+        .envs(own_run.map(|run| (MARK, run.as_str().to_owned())))
         .stdin(reader)
         .exec()
 }

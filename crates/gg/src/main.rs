@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // First of all, so that nothing that follows has the key in its environment.
-    let (credential, arguments) = match credential::take(std::env::args_os().collect()) {
+    let (handed, arguments) = match credential::take(std::env::args_os().collect()) {
         Ok(taken) => taken,
         Err(error) => {
             output::complain(format_args!(
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::from(error.use_stderr()));
         }
     };
-    match catch_unwind(AssertUnwindSafe(|| commands::dispatch(command, credential))) {
+    match catch_unwind(AssertUnwindSafe(|| commands::dispatch(command, handed))) {
         Ok(Ok(code)) => ExitCode::from(code),
         // The panic hook has said what happened and where; a defect is exit code 1 (01 §1.1).
         Err(_) => ExitCode::FAILURE,

@@ -85,6 +85,7 @@ fn session(language: ProgramLanguage, build: Build) -> anyhow::Result<Vec<Value>
         flow: None,
         endpoint: None,
         credential: None,
+        routing_key: None,
         guests: guests::folder(),
     })
     .context("the session cannot start")?;

@@ -90,7 +90,8 @@ pub struct Process {
     pub command: String,
 }
 
-/// Every living process whose environment carries `GG_RUN=<key>` (R38).
+/// Every living process whose environment carries `GG_RUN=<key>` (R38), but for the gg whose run that
+/// is: it carries the mark so that commands inherit it.
 pub fn census(routing_key: &str) -> Vec<Process> {
     let marker = format!("GG_RUN={routing_key}");
     let Ok(entries) = fs::read_dir("/proc") else {
@@ -112,6 +113,7 @@ pub fn census(routing_key: &str) -> Vec<Process> {
                 .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
                 .unwrap_or_default(),
         })
+        .filter(|process| !process.command.contains(" --credential-on-stdin "))
         .collect()
 }
 

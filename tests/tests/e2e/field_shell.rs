@@ -221,6 +221,21 @@ fn commands_know_their_run_and_not_the_credential() {
 }
 
 #[test]
+fn a_run_inside_another_ones_command_marks_its_commands_and_stays_marked_itself() {
+    let run = Run::builder()
+        .environment("GG_RUN", "outer")
+        .answers(turns([Answer::shell(
+            "echo inner=$GG_RUN; tr '\\0' '\\n' < /proc/$PPID/environ | grep GG_RUN",
+        )]))
+        .run();
+    run.ended(0, "completed");
+    let key = run.lines[0]["routingKey"].as_str().unwrap();
+    let told = result_text(&run, 0);
+    assert!(told.contains(&format!("inner={key}\n")), "{told}");
+    assert!(!told.contains(&format!("GG_RUN={key}")), "{told}");
+}
+
+#[test]
 fn a_credential_that_turns_up_in_a_text_is_masked() {
     let gateway = Gateway::start(turns([Answer::shell(&format!(
         "echo {} | rev",

@@ -49,6 +49,7 @@ pub(super) fn run(args: &DemoArgs) -> anyhow::Result<u8> {
         endpoint: None,
         credential: None,
         guests: None,
+        routing_key: None,
     })
     .context("the session cannot start")?;
     output::print(&closing(&dir))?;

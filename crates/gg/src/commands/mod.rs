@@ -25,9 +25,10 @@ use actors::launch::{Build, Surroundings};
 use anyhow::Context as _;
 use config::Document;
 use provider::mock::Script;
-use provider::openrouter::{Credential, base_url_from_env};
+use provider::openrouter::base_url_from_env;
 
 use crate::cli::Command;
+use crate::credential::Handed;
 use crate::output;
 
 /// Exit code of a command that did what it was asked to.
@@ -36,9 +37,10 @@ const DONE: u8 = 0;
 const REFUSED: u8 = 1;
 
 /// Carries a command out.
-pub(crate) fn dispatch(command: Command, credential: Option<Credential>) -> anyhow::Result<u8> {
+pub(crate) fn dispatch(command: Command, handed: Handed) -> anyhow::Result<u8> {
+    let credential = handed.credential;
     match command {
-        Command::Run(args) => run::run(args, credential),
+        Command::Run(args) => run::run(args, credential, handed.run),
         Command::Check(args) => check::run(&args),
         Command::Schema => schema::run(),
         Command::Reference(args) => reference::run(&args),

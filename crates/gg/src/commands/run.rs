@@ -10,6 +10,7 @@ use actors::telemetry::Outputs;
 use anyhow::Context as _;
 use provider::openrouter::{Credential, Endpoint};
 use record::lines::STREAM_FILE;
+use vocab::ids::RoutingKey;
 use vocab::outcome::EndStatus;
 
 use super::{BUILD, REFUSED, raise_open_files, read_document, read_script, surroundings};
@@ -17,7 +18,11 @@ use crate::cli::RunArgs;
 use crate::{guests, output};
 
 /// Runs the session and answers the exit code.
-pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow::Result<u8> {
+pub(crate) fn run(
+    arguments: RunArgs,
+    credential: Option<Credential>,
+    routing_key: Option<RoutingKey>,
+) -> anyhow::Result<u8> {
     let RunArgs { file, options } = arguments;
     let document = read_document(&file)?;
     let script = options
@@ -56,6 +61,7 @@ pub(crate) fn run(arguments: RunArgs, credential: Option<Credential>) -> anyhow:
         endpoint,
         credential,
         guests: guests::folder(),
+        routing_key,
     })
     .context("the session failed")?;
     match &report.error {

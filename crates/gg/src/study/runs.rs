@@ -235,7 +235,8 @@ fn start(folder: &Folder, stderr: File, means: &Means) -> anyhow::Result<Child> 
         File::create(&stream).with_context(|| format!("`{}` cannot be made", stream.display()))?;
     let mut command = Command::new(credential::own_path());
     if let Some(key) = &means.credential {
-        let key = credential::hand_over(key.expose()).context("the key cannot be handed over")?;
+        let key =
+            credential::hand_over(key.expose(), None).context("the key cannot be handed over")?;
         command.arg(credential::HANDED_OVER).stdin(key);
     } else {
         command.stdin(Stdio::null());

@@ -31,7 +31,7 @@ const MANY: usize = 64;
 const LINE_CHARS: usize = 200;
 
 /// The environment variable that marks a run's commands.
-pub(crate) const MARK: &str = "GG_RUN";
+pub const MARK: &str = "GG_RUN";
 
 /// A process group that outlived its command and was ended with the run.
 #[derive(Clone, Debug, PartialEq, Eq)]

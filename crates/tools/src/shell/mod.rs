@@ -27,7 +27,7 @@ use vocab::tools::ShellPolicy;
 
 use crate::paths::{Place, reason};
 use groups::Groups;
-pub use groups::{GRACE, Leftover};
+pub use groups::{GRACE, Leftover, MARK};
 pub use last_line::LastLine;
 pub use script::Script;
 
@@ -158,6 +158,8 @@ impl Outcome {
 /// What the runner and its thread share.
 struct Shared {
     run: RoutingKey,
+    /// Commands inherit gg's environment as it stands.
+    inherits: bool,
     groups: Groups,
     folder: PathBuf,
     file_cap: u64,
@@ -193,6 +195,7 @@ impl Runner {
     fn with(run: &RoutingKey, folder: PathBuf, file_cap: u64) -> Self {
         let shared = Shared {
             run: run.clone(),
+            inherits: run::environment_fits(run),
             groups: Groups::of(run),
             folder,
             file_cap,

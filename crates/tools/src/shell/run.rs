@@ -19,6 +19,7 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use vocab::credential::VARIABLE;
+use vocab::ids::RoutingKey;
 
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
@@ -43,6 +44,12 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 thread_local! {
     /// Where reads land. One for all commands of the thread: what is read is taken at once.
     static LANDING: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into());
+}
+
+/// Whether gg's own environment is what a command of the run is to see.
+pub(super) fn environment_fits(run: &RoutingKey) -> bool {
+    std::env::var_os(VARIABLE).is_none()
+        && std::env::var_os(MARK).is_some_and(|mark| mark == run.as_str())
 }
 
 /// Resolves when a command is to be stopped.
@@ -140,10 +147,12 @@ fn spawn(shared: &Shared, request: &Request) -> io::Result<Child> {
         }
         Some(script) => script.command(),
     };
+    // An environment that is changed is made anew for each command.
+    if !shared.inherits {
+        command.env_remove(VARIABLE).env(MARK, shared.run.as_str());
+    }
     command
         .current_dir(&request.place.cwd)
-        .env_remove(VARIABLE)
-        .env(MARK, shared.run.as_str())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
