@@ -66,26 +66,21 @@ pub(crate) fn take(mut arguments: Vec<OsString>) -> io::Result<(Handed, Vec<OsSt
     }
 }
 
-/// What a process that is started with [`HANDED_OVER`] reads the key from; behind it, on a line of its
-/// own, the key of the run its environment carries.
+/// What a process that is started with [`HANDED_OVER`] reads: on a line of its own the key of the run
+/// that its environment carries, empty where it carries none, and behind it the gateway's key.
 pub(crate) fn hand_over(key: &str, run: Option<&RoutingKey>) -> io::Result<io::PipeReader> {
     let (reader, mut writer) = io::pipe()?;
+    writeln!(writer, "{}", run.map_or("", RoutingKey::as_str))?;
     writer.write_all(key.as_bytes())?;
-    if let Some(run) = run {
-        write!(writer, "\n{run}")?;
-    }
     Ok(reader)
 }
 
 /// Reads what [`hand_over`] wrote.
 fn read(text: &str) -> Handed {
-    let (key, run) = match text.split_once('\n') {
-        Some((key, run)) => (key, Some(RoutingKey::from(run))),
-        None => (text, None),
-    };
+    let (run, key) = text.split_once('\n').unwrap_or(("", text));
     Handed {
         credential: Credential::new(key),
-        run,
+        run: (!run.is_empty()).then(|| RoutingKey::from(run)),
     }
 }
 
