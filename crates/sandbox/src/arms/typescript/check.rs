@@ -1,18 +1,27 @@
-//! Whether a program checks, by a compiler that is warm (R59).
+//! Whether a program checks, by a compiler that is warm (R59), and how it parsed it.
 //!
 //! Only the verdict is asked for: what is wrong is told in the compiler's own words by another run.
 //!
-//! Always true: a project is open in a warm compiler only while it is judged; what two agents name
-//! alike is never taken for the other's, since the names are whole paths.
+//! The project of a program stays open behind it: the next program of the same agent is a changed file
+//! in it, which costs less than another project. All questions are put at once, and nobody waits for
+//! what is let go of.
+//!
+//! Always true: a warm compiler holds one program's project, and is told before each judgement which
+//! of its files may have changed; what two agents name alike is never taken for the other's, since the
+//! names are whole paths; one that let go of nothing when it was told to is not asked again.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{ANCHOR, Toolchain};
+use super::{ANCHOR, SAMPLE, Toolchain, erase};
 use crate::prepare::PrepareError;
 use crate::prepare::compile::COMPILE_TIME;
-use crate::prepare::daemon::{Daemon, DaemonError};
+use crate::prepare::daemon::{Asked, Daemon, DaemonError};
+use crate::prepare::pool::{CompilerPool, Lent};
 use crate::prepare::shared::Shared;
 
 /// The category of a diagnostic that is an error.
@@ -24,14 +33,23 @@ pub(super) struct Project {
     pub(super) program: PathBuf,
     /// Files that may have changed since a warm compiler last saw them.
     pub(super) changed: Vec<PathBuf>,
+    /// Whether the tree of the program is of use.
+    pub(super) parsed: bool,
 }
 
-/// Whether a project checks.
-pub(super) fn passes(
+/// What a compiler says of a project.
+pub(super) struct Judgement {
+    pub(super) passes: bool,
+    /// The tree of the program, where it was wanted and is understood.
+    pub(super) tree: Option<Vec<u8>>,
+}
+
+/// Has a project judged.
+pub(super) fn judge(
     toolchain: &Toolchain,
     shared: &Shared,
     project: &Project,
-) -> Result<bool, PrepareError> {
+) -> Result<Judgement, PrepareError> {
     match judged(toolchain, shared, project) {
         // It may have been ended from outside since it last answered.
         Err(DaemonError::Ended { .. }) => Ok(judged(toolchain, shared, project)?),
@@ -46,54 +64,108 @@ pub(super) fn warm(toolchain: &Toolchain, shared: &Shared) -> Result<(), Prepare
     Ok(())
 }
 
-fn judged(toolchain: &Toolchain, shared: &Shared, project: &Project) -> Result<bool, DaemonError> {
+fn judged(
+    toolchain: &Toolchain,
+    shared: &Shared,
+    project: &Project,
+) -> Result<Judgement, DaemonError> {
     let pool = shared.pool(toolchain.compiler);
-    let mut lent = pool.checkout(|| start(toolchain, shared))?;
+    let mut lent = settled(&pool, || start(toolchain, shared))?;
     let daemon = lent.daemon();
-    let snapshot = update(
-        daemon,
-        &json!({
-            "openProjects": [project.config],
-            "fileChanges": { "changed": project.changed },
-        }),
-    )?;
+    let mut update = json!({ "fileChanges": { "changed": project.changed } });
+    let open = daemon.holds().map(Path::to_owned);
+    if open.as_ref() != Some(&project.config) {
+        update["openProjects"] = json!([project.config]);
+        update["closeProjects"] = json!(open.as_slice());
+        daemon.hold(&project.config);
+    }
+    let mut answer = daemon.ask("updateSnapshot", update, COMPILE_TIME)?;
+    let snapshot = answer["snapshot"].take();
     let whole = json!({ "snapshot": snapshot, "project": project.config });
     let mut of_program = whole.clone();
     of_program["file"] = json!(project.program);
-    let mut passes = true;
-    for (method, params) in [
+    let tree = if project.parsed && parses() {
+        Some(daemon.put("getSourceFile", of_program.clone())?)
+    } else {
+        None
+    };
+    let verdicts: Vec<Asked> = [
         ("getConfigFileParsingDiagnostics", &whole),
         ("getProgramDiagnostics", &whole),
         ("getSyntacticDiagnostics", &of_program),
         ("getSemanticDiagnostics", &of_program),
         ("getGlobalDiagnostics", &whole),
-    ] {
-        if errs(&daemon.ask(method, params.clone(), COMPILE_TIME)?) {
-            passes = false;
-            break;
-        }
+    ]
+    .into_iter()
+    .map(|(method, params)| daemon.put(method, params.clone()))
+    .collect::<Result<_, _>>()?;
+    let tree = match tree {
+        Some(asked) => encoded(&daemon.answer(asked, COMPILE_TIME)?),
+        None => None,
+    };
+    let mut passes = true;
+    for asked in verdicts {
+        passes &= !errs(&daemon.answer(asked, COMPILE_TIME)?);
     }
-    let closed = update(daemon, &json!({ "closeProjects": [project.config] }))?;
-    for snapshot in [snapshot, closed] {
-        daemon.ask("release", json!({ "snapshot": snapshot }), COMPILE_TIME)?;
+    match daemon.owe("release", json!({ "snapshot": snapshot })) {
+        Ok(()) => lent.give_back(),
+        // It has judged, and is not lent again.
+        Err(error) => tracing::debug!("a compiler ended behind its verdict: {error}"),
     }
-    lent.give_back();
-    Ok(passes)
+    Ok(Judgement { passes, tree })
 }
 
-fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> {
+/// A compiler that has done all that nobody waited for. One that has not is let go of, and one that is
+/// started anew owes nothing.
+fn settled(
+    pool: &CompilerPool,
+    start: impl Fn() -> Result<Daemon, DaemonError>,
+) -> Result<Lent<'_>, DaemonError> {
+    loop {
+        let mut lent = pool.checkout(&start)?;
+        match lent.daemon().settle(COMPILE_TIME) {
+            Ok(()) => return Ok(lent),
+            Err(error) => tracing::warn!("a warm compiler is replaced: {error}"),
+        }
+    }
+}
+
+pub(super) fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> {
     let arguments = ["--api", "-async"];
     let mut daemon = Daemon::start(toolchain.compiler, &arguments, &shared.redirected())?;
     daemon.ask("initialize", Value::Null, COMPILE_TIME)?;
     let anchor: &Path = &toolchain.folder.join(ANCHOR);
-    update(&mut daemon, &json!({ "openProjects": [anchor] }))?;
+    let open = json!({ "openProjects": [anchor] });
+    let mut answer = daemon.ask("updateSnapshot", open, COMPILE_TIME)?;
+    let snapshot = answer["snapshot"].take();
+    if PARSES.get().is_none() {
+        let sample = toolchain.folder.join(SAMPLE);
+        let file = json!({ "snapshot": snapshot, "project": anchor, "file": sample });
+        let understood = match daemon.ask("getSourceFile", file, COMPILE_TIME) {
+            Ok(answer) => encoded(&answer).is_some_and(|tree| erase::understood(&tree)),
+            // A release that does not know the question.
+            Err(DaemonError::Refused { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if !*PARSES.get_or_init(|| understood) {
+            let program = toolchain.compiler.display();
+            tracing::info!("programs are emitted by {program}, whose trees are not understood");
+        }
+    }
     Ok(daemon)
 }
 
-/// Tells what is open and what changed; the handle of what is then known.
-fn update(daemon: &mut Daemon, params: &Value) -> Result<Value, DaemonError> {
-    let mut answer = daemon.ask("updateSnapshot", params.clone(), COMPILE_TIME)?;
-    Ok(answer["snapshot"].take())
+/// Whether the trees of the compiler are understood, which is found out once in a process as the
+/// compiler is.
+static PARSES: OnceLock<bool> = OnceLock::new();
+
+fn parses() -> bool {
+    PARSES.get().copied().unwrap_or_default()
+}
+
+/// The tree of an answer.
+pub(super) fn encoded(answer: &Value) -> Option<Vec<u8>> {
+    STANDARD.decode(answer.get("data")?.as_str()?).ok()
 }
 
 fn errs(diagnostics: &Value) -> bool {
