@@ -14,6 +14,8 @@ mod toolchain;
 mod tree;
 
 #[cfg(test)]
+mod erase_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
