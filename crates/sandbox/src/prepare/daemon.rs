@@ -70,8 +70,8 @@ pub(crate) struct Daemon {
     early: BTreeMap<u64, Value>,
     /// What it has been told to do that nobody has waited for.
     owed: Vec<Asked>,
-    /// What stays open in it between preparations.
-    holds: Option<PathBuf>,
+    /// What stays open in it between preparations, and what it said.
+    holds: Option<(PathBuf, String)>,
     /// Preparations it has served.
     pub(super) preparations: usize,
 }
@@ -192,14 +192,15 @@ impl Daemon {
         Ok(())
     }
 
-    /// What it was last told to hold.
-    pub(crate) fn holds(&self) -> Option<&Path> {
-        self.holds.as_deref()
+    /// The file it was last told to hold, and what that said then.
+    pub(crate) fn holds(&self) -> Option<(&Path, &str)> {
+        let (path, said) = self.holds.as_ref()?;
+        Some((path, said))
     }
 
     /// Remembers what it is told to hold.
-    pub(crate) fn hold(&mut self, path: &Path) {
-        self.holds = Some(path.to_owned());
+    pub(crate) fn hold(&mut self, path: &Path, says: &str) {
+        self.holds = Some((path.to_owned(), says.to_owned()));
     }
 
     fn ended(&mut self, method: &'static str) -> DaemonError {
@@ -317,6 +318,42 @@ pub(super) mod tests {
         let pid = hangs.child().id();
         drop(hangs);
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn questions_put_together_have_their_answers_in_whatever_order_they_come() {
+        let answers = [(3, "c"), (1, "a"), (2, "b")];
+        let answers = answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
+        let asked = ["a", "b", "c"].map(|word| (word, daemon.put("x", json!(word)).unwrap()));
+        for (word, asked) in asked {
+            assert_eq!(daemon.answer(asked, SOON).unwrap(), json!(word));
+        }
+        assert!(daemon.early.is_empty());
+    }
+
+    #[test]
+    fn an_answer_nobody_waited_for_is_nobody_elses() {
+        let answers = [(1, "released"), (2, "mine")];
+        let answers = answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
+        daemon.owe("release", json!(null)).unwrap();
+        assert_eq!(daemon.ask("x", json!(null), SOON).unwrap(), json!("mine"));
+        daemon.settle(SOON).unwrap();
+        assert!(daemon.owed.is_empty() && daemon.early.is_empty());
+    }
+
+    #[test]
+    fn what_was_owed_and_not_done_is_told() {
+        let refusal = says(r#"{"id":1,"error":{"message":"no"}}"#);
+        let mut refuses = parrot(&format!("{refusal} read forever")).unwrap();
+        refuses.owe("release", json!(null)).unwrap();
+        let told = refuses.settle(SOON);
+        assert!(matches!(told, Err(DaemonError::Refused { method: "release", .. })));
+        let mut dies = parrot("read one; exit 1").unwrap();
+        dies.owe("release", json!(null)).unwrap();
+        let told = dies.settle(SOON);
+        assert!(matches!(told, Err(DaemonError::Ended { method: "release", .. })));
     }
 
     #[test]

@@ -30,9 +30,11 @@ const ERROR: u64 = 1;
 /// A project to be judged.
 pub(super) struct Project {
     pub(super) config: PathBuf,
+    /// What that file says.
+    pub(super) says: String,
     pub(super) program: PathBuf,
-    /// Files that may have changed since a warm compiler last saw them.
-    pub(super) changed: Vec<PathBuf>,
+    /// Its other files, which may have changed since a warm compiler last saw them.
+    pub(super) files: Vec<PathBuf>,
     /// Whether the tree of the program is of use.
     pub(super) parsed: bool,
 }
@@ -72,13 +74,8 @@ fn judged(
     let pool = shared.pool(toolchain.compiler);
     let mut lent = settled(&pool, || start(toolchain, shared))?;
     let daemon = lent.daemon();
-    let mut update = json!({ "fileChanges": { "changed": project.changed } });
-    let open = daemon.holds().map(Path::to_owned);
-    if open.as_ref() != Some(&project.config) {
-        update["openProjects"] = json!([project.config]);
-        update["closeProjects"] = json!(open.as_slice());
-        daemon.hold(&project.config);
-    }
+    let update = update(daemon.holds(), project);
+    daemon.hold(&project.config, &project.says);
     let mut answer = daemon.ask("updateSnapshot", update, COMPILE_TIME)?;
     let snapshot = answer["snapshot"].take();
     let whole = json!({ "snapshot": snapshot, "project": project.config });
@@ -115,6 +112,24 @@ fn judged(
     Ok(Judgement { passes, tree })
 }
 
+/// What a compiler that holds a project is told before it judges one.
+fn update(holds: Option<(&Path, &str)>, project: &Project) -> Value {
+    let held = holds.filter(|(path, _)| *path == project.config);
+    let mut changed: Vec<&Path> = vec![&project.program];
+    changed.extend(project.files.iter().map(PathBuf::as_path));
+    // To read it again makes another project of it.
+    if held.is_none_or(|(_, said)| said != project.says) {
+        changed.push(&project.config);
+    }
+    let mut update = json!({ "fileChanges": { "changed": changed } });
+    if held.is_none() {
+        update["openProjects"] = json!([project.config]);
+        let closed: Vec<&Path> = holds.iter().map(|(path, _)| *path).collect();
+        update["closeProjects"] = json!(closed);
+    }
+    update
+}
+
 /// A compiler that has done all that nobody waited for. One that has not is let go of, and one that is
 /// started anew owes nothing.
 fn settled(
@@ -130,7 +145,7 @@ fn settled(
     }
 }
 
-pub(super) fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> {
+fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> {
     let arguments = ["--api", "-async"];
     let mut daemon = Daemon::start(toolchain.compiler, &arguments, &shared.redirected())?;
     daemon.ask("initialize", Value::Null, COMPILE_TIME)?;
@@ -164,7 +179,7 @@ fn parses() -> bool {
 }
 
 /// The tree of an answer.
-pub(super) fn encoded(answer: &Value) -> Option<Vec<u8>> {
+fn encoded(answer: &Value) -> Option<Vec<u8>> {
     STANDARD.decode(answer.get("data")?.as_str()?).ok()
 }
 
@@ -173,4 +188,40 @@ fn errs(diagnostics: &Value) -> bool {
     diagnostics
         .as_array()
         .is_some_and(|all| all.iter().any(errs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_is_told_what_it_does_not_know_of_a_project() {
+        let project = |name: &str, says: &str| Project {
+            config: PathBuf::from(name),
+            says: says.to_owned(),
+            program: PathBuf::from("p"),
+            files: vec![PathBuf::from("m")],
+            parsed: true,
+        };
+        let told = |holds: Option<(&str, &str)>, project: &Project| {
+            update(holds.map(|(path, said)| (Path::new(path), said)), project)
+        };
+        let one = project("one", "1");
+        let opened = |closed: &[&str]| {
+            json!({
+                "fileChanges": { "changed": ["p", "m", "one"] },
+                "openProjects": ["one"], "closeProjects": closed,
+            })
+        };
+        assert_eq!(told(None, &one), opened(&[]));
+        assert_eq!(told(Some(("other", "1")), &one), opened(&["other"]));
+        assert_eq!(
+            told(Some(("one", "1")), &one),
+            json!({ "fileChanges": { "changed": ["p", "m"] } })
+        );
+        assert_eq!(
+            told(Some(("one", "0")), &one),
+            json!({ "fileChanges": { "changed": ["p", "m", "one"] } })
+        );
+    }
 }

@@ -35,7 +35,7 @@ pub(super) fn prepare(
     modules: &[CodeModule],
     context: &PrepareContext,
 ) -> Result<Prepared, PrepareError> {
-    context.preparation(&[], |workspace, shared| {
+    context.preparation(&[CHECK], |workspace, shared| {
         let toolchain = Toolchain::of(shared)?;
         let (loaded, mut locations) = built(modules, &toolchain, workspace)?;
         let project = lay_down(source, modules, &toolchain, workspace).map_err(unusable)?;
@@ -114,13 +114,12 @@ pub(super) fn lay_down(
     let mut files = vec![WRITTEN.to_owned()];
     files.extend(toolchain.declarations());
     files.extend(declared.iter().map(|path| path.display().to_string()));
-    let checked = workspace.write(CHECK, &config(&[], &files))?;
-    let mut changed = vec![program.clone(), checked.clone()];
-    changed.extend(declared);
+    let says = config(&[], &files);
     Ok(Project {
-        config: checked,
+        config: workspace.keep(CHECK, &says)?,
+        says,
         program,
-        changed,
+        files: declared,
         parsed: source.len() <= PARSED,
     })
 }
