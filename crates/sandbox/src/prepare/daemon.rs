@@ -323,7 +323,8 @@ pub(super) mod tests {
     #[test]
     fn questions_put_together_have_their_answers_in_whatever_order_they_come() {
         let answers = [(3, "c"), (1, "a"), (2, "b")];
-        let answers = answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let answers =
+            answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
         let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
         let asked = ["a", "b", "c"].map(|word| (word, daemon.put("x", json!(word)).unwrap()));
         for (word, asked) in asked {
@@ -335,7 +336,8 @@ pub(super) mod tests {
     #[test]
     fn an_answer_nobody_waited_for_is_nobody_elses() {
         let answers = [(1, "released"), (2, "mine")];
-        let answers = answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let answers =
+            answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
         let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
         daemon.owe("release", json!(null)).unwrap();
         assert_eq!(daemon.ask("x", json!(null), SOON).unwrap(), json!("mine"));
@@ -349,11 +351,23 @@ pub(super) mod tests {
         let mut refuses = parrot(&format!("{refusal} read forever")).unwrap();
         refuses.owe("release", json!(null)).unwrap();
         let told = refuses.settle(SOON);
-        assert!(matches!(told, Err(DaemonError::Refused { method: "release", .. })));
+        assert!(matches!(
+            told,
+            Err(DaemonError::Refused {
+                method: "release",
+                ..
+            })
+        ));
         let mut dies = parrot("read one; exit 1").unwrap();
         dies.owe("release", json!(null)).unwrap();
         let told = dies.settle(SOON);
-        assert!(matches!(told, Err(DaemonError::Ended { method: "release", .. })));
+        assert!(matches!(
+            told,
+            Err(DaemonError::Ended {
+                method: "release",
+                ..
+            })
+        ));
     }
 
     #[test]

@@ -11,10 +11,7 @@ mod erase;
 mod module;
 mod program;
 mod toolchain;
-mod tree;
 
-#[cfg(test)]
-mod erase_tests;
 #[cfg(test)]
 mod tests;
 

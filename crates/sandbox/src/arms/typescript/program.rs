@@ -44,16 +44,13 @@ pub(super) fn prepare(
             checked(&toolchain, workspace)?;
         }
         let erased = judgement.tree.and_then(|tree| erase::erased(&tree, source));
-        let source = match erased {
-            Some(erased) => {
-                locations.rename(RUNS, WRITTEN);
-                erased
-            }
-            None => {
-                let (emitted, map) = emit(&toolchain, workspace)?;
-                locations.add(RUNS, WRITTEN, map);
-                emitted
-            }
+        let source = if let Some(erased) = erased {
+            locations.rename(RUNS, WRITTEN);
+            erased
+        } else {
+            let (emitted, map) = emit(&toolchain, workspace)?;
+            locations.add(RUNS, WRITTEN, map);
+            emitted
         };
         Ok(Prepared {
             source,

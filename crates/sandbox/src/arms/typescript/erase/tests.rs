@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::check::{self, Judgement};
-use super::*;
+use super::super::check::{self, Judgement};
+use super::super::*;
 
 /// The program without its types, by the tree that the compiler made of it.
 fn erased(source: &str, context: &PrepareContext) -> Option<String> {
@@ -16,7 +16,7 @@ fn erased(source: &str, context: &PrepareContext) -> Option<String> {
         check::judge(&toolchain, shared, &project)
     });
     let Judgement { tree, .. } = judged.unwrap();
-    erase::erased(&tree.expect("the compiler's trees are understood"), source)
+    super::erased(&tree.expect("the compiler's trees are understood"), source)
 }
 
 /// What the compiler emits of these files, in order.
@@ -35,7 +35,9 @@ fn emissions(files: &[(String, String)], context: &PrepareContext) -> Vec<String
             workspace.write(name, source).unwrap();
             names.push(name.clone());
         }
-        workspace.write("all.json", &config(&options, &names)).unwrap();
+        workspace
+            .write("all.json", &config(&options, &names))
+            .unwrap();
         let finished = toolchain.run(&["-p", "all.json"], &workspace.redirected())?;
         let folder = workspace.output();
         let read = |(name, source): &(String, String)| {
@@ -60,11 +62,18 @@ fn plain(emission: &str) -> String {
     let named = |c: char| c.is_alphanumeric() || "_.$".contains(c);
     let mut from = 0;
     while let Some(opens) = text[from..].find('(').map(|at| from + at) {
-        let inner = text[opens + 1..].find(|c: char| !named(c)).unwrap_or_default();
+        let inner = text[opens + 1..]
+            .find(|c: char| !named(c))
+            .unwrap_or_default();
         let closes = opens + 1 + inner;
         let called = text[..opens].ends_with(|c: char| (named(c) && c != '.') || c == ')');
         if inner > 0 && !called && text[closes..].starts_with(')') {
-            text = format!("{}{}{}", &text[..opens], &text[opens + 1..closes], &text[closes + 1..]);
+            text = format!(
+                "{}{}{}",
+                &text[..opens],
+                &text[opens + 1..closes],
+                &text[closes + 1..]
+            );
         }
         from = opens + 1;
     }
@@ -188,11 +197,11 @@ fn the_trees_of_another_release_are_not_understood() {
     let context = PrepareContext::default();
     let judged = context.preparation(&[], |workspace, shared| {
         let toolchain = Toolchain::of(shared)?;
-        let project = program::lay_down(erase::TRIED_ON, &[], &toolchain, workspace).unwrap();
+        let project = program::lay_down(super::TRIED_ON, &[], &toolchain, workspace).unwrap();
         check::judge(&toolchain, shared, &project)
     });
     let tree = judged.unwrap().tree.unwrap();
-    assert!(erase::understood(&tree));
+    assert!(super::understood(&tree));
     let nodes = u32::from_le_bytes(tree[40..44].try_into().unwrap()) as usize;
     for from in [80_u32, 140, 200, 250, 270] {
         // A kind was put in, so that all behind it count one more.
@@ -203,11 +212,11 @@ fn the_trees_of_another_release_are_not_understood() {
                 node[..4].copy_from_slice(&(kind + 1).to_le_bytes());
             }
         }
-        assert!(!erase::understood(&other), "{from}");
+        assert!(!super::understood(&other), "{from}");
     }
     let mut other = tree.clone();
     other[3] += 1;
-    assert!(!erase::understood(&other));
+    assert!(!super::understood(&other));
 }
 
 /// Pieces that begin or end where a line break decides what they are.
@@ -255,7 +264,7 @@ proptest! {
     ) {
         let sources: Vec<String> = programs
             .iter()
-            .map(|pieces| pieces.iter().map(|(piece, end)| format!("{piece}{end}")).collect())
+            .map(|pieces| pieces.iter().flat_map(|(piece, end)| [*piece, *end]).collect())
             .collect();
         // What does not parse is refused, and runs nowhere.
         let context = PrepareContext::default();
@@ -284,7 +293,7 @@ proptest! {
                 bytes.extend(number.to_le_bytes());
             }
         }
-        if let Some(erased) = erase::erased(&bytes, &text) {
+        if let Some(erased) = super::erased(&bytes, &text) {
             prop_assert_eq!(erased.lines().count(), text.lines().count());
         }
     }

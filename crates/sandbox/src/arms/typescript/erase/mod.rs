@@ -12,85 +12,15 @@
 //! Always true: nothing is answered that the compiler's own emission would run differently; nothing
 //! but blanks, `;` and a moved `)` is written; every line break stays.
 
-use std::collections::BTreeMap;
+mod imports;
+mod kind;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tree;
 
-use super::tree::{LIST, Node, Tree};
-
-/// The numbers of kinds of nodes in the release of the compiler that gg is built with.
-mod kind {
-    use std::ops::RangeInclusive;
-
-    pub(super) const IDENTIFIER: u32 = 79;
-    pub(super) const PRIVATE: u32 = 122;
-    pub(super) const PROTECTED: u32 = 123;
-    pub(super) const PUBLIC: u32 = 124;
-    pub(super) const ABSTRACT: u32 = 127;
-    pub(super) const ACCESSOR: u32 = 128;
-    pub(super) const DECLARE: u32 = 137;
-    pub(super) const READONLY: u32 = 148;
-    pub(super) const OVERRIDE: u32 = 164;
-    pub(super) const PARAMETER: u32 = 170;
-    pub(super) const DECORATOR: u32 = 171;
-    pub(super) const PROPERTY_DECLARATION: u32 = 173;
-    pub(super) const METHOD_DECLARATION: u32 = 175;
-    pub(super) const CONSTRUCTOR: u32 = 177;
-    pub(super) const GET_ACCESSOR: u32 = 178;
-    pub(super) const SET_ACCESSOR: u32 = 179;
-    pub(super) const INDEX_SIGNATURE: u32 = 182;
-    pub(super) const BINDING_ELEMENT: u32 = 209;
-    pub(super) const PROPERTY_ACCESS: u32 = 212;
-    pub(super) const CALL: u32 = 214;
-    pub(super) const NEW: u32 = 215;
-    pub(super) const TAGGED_TEMPLATE: u32 = 216;
-    pub(super) const TYPE_ASSERTION: u32 = 217;
-    pub(super) const FUNCTION_EXPRESSION: u32 = 219;
-    pub(super) const ARROW_FUNCTION: u32 = 220;
-    /// `delete`, `typeof`, `void`, `await`, and operators before or behind one operand.
-    pub(super) const UNARY: RangeInclusive<u32> = 221..=226;
-    pub(super) const BINARY: u32 = 227;
-    pub(super) const CLASS_EXPRESSION: u32 = 232;
-    pub(super) const EXPRESSION_WITH_TYPE_ARGUMENTS: u32 = 234;
-    pub(super) const AS: u32 = 235;
-    pub(super) const NON_NULL: u32 = 236;
-    pub(super) const META_PROPERTY: u32 = 237;
-    pub(super) const SATISFIES: u32 = 239;
-    pub(super) const VARIABLE_STATEMENT: u32 = 244;
-    pub(super) const CONTINUE: u32 = 252;
-    pub(super) const BREAK: u32 = 253;
-    pub(super) const LABELED: u32 = 257;
-    pub(super) const VARIABLE_DECLARATION: u32 = 261;
-    pub(super) const VARIABLE_DECLARATION_LIST: u32 = 262;
-    pub(super) const FUNCTION_DECLARATION: u32 = 263;
-    pub(super) const CLASS_DECLARATION: u32 = 264;
-    pub(super) const INTERFACE: u32 = 265;
-    pub(super) const TYPE_ALIAS: u32 = 266;
-    pub(super) const ENUM: u32 = 267;
-    pub(super) const MODULE: u32 = 268;
-    pub(super) const NAMESPACE_EXPORT_DECLARATION: u32 = 271;
-    pub(super) const IMPORT_EQUALS: u32 = 272;
-    pub(super) const IMPORT_DECLARATION: u32 = 273;
-    pub(super) const IMPORT_CLAUSE: u32 = 274;
-    pub(super) const NAMESPACE_IMPORT: u32 = 275;
-    pub(super) const NAMED_IMPORTS: u32 = 276;
-    pub(super) const IMPORT_SPECIFIER: u32 = 277;
-    pub(super) const EXPORT_ASSIGNMENT: u32 = 278;
-    pub(super) const EXPORT_DECLARATION: u32 = 279;
-    pub(super) const NAMED_EXPORTS: u32 = 280;
-    pub(super) const NAMESPACE_EXPORT: u32 = 281;
-    pub(super) const JSX: RangeInclusive<u32> = 285..=296;
-    pub(super) const HERITAGE_CLAUSE: u32 = 299;
-    pub(super) const IMPORT_ATTRIBUTE: u32 = 302;
-    pub(super) const PROPERTY_ASSIGNMENT: u32 = 303;
-    pub(super) const SHORTHAND_PROPERTY_ASSIGNMENT: u32 = 304;
-    pub(super) const SOURCE_FILE: u32 = 307;
-    pub(super) const JSDOC: RangeInclusive<u32> = 308..=343;
-    /// The last kind that a parser makes.
-    pub(super) const LAST: u32 = 350;
-    /// Operators that bind tighter than `as`: sums, shifts and products.
-    pub(super) const TIGHT: [u32; 9] = [39, 40, 41, 42, 43, 44, 47, 48, 49];
-    /// `**`, whose left side is no operand with an operator before it.
-    pub(super) const POWER: u32 = 42;
-}
+use text::{Text, breaks_line};
+use tree::{LIST, Node, Tree};
 
 /// The flag of `using`, among those of a list of declarations.
 const USING: u32 = 4;
@@ -142,13 +72,6 @@ struct Eraser<'a> {
     gone: Vec<bool>,
 }
 
-/// A text, by the places of its tree.
-struct Text<'a> {
-    source: &'a str,
-    /// The byte at which each UTF-16 unit begins; empty where they are the same.
-    bytes: Vec<usize>,
-}
-
 /// Which properties of a node that is called are what.
 struct Signature {
     type_parameters: u32,
@@ -183,10 +106,6 @@ impl Eraser<'_> {
         }
         let node = self.tree.node(at);
         match node.kind {
-            kind::DECORATOR
-            | kind::ACCESSOR
-            | kind::IMPORT_EQUALS
-            | kind::NAMESPACE_EXPORT_DECLARATION => return None,
             kind::INTERFACE | kind::TYPE_ALIAS | kind::INDEX_SIGNATURE => self.drop_whole(at)?,
             kind::VARIABLE_STATEMENT
             | kind::FUNCTION_DECLARATION
@@ -197,7 +116,12 @@ impl Eraser<'_> {
             {
                 self.drop_whole(at)?;
             }
-            kind::ENUM | kind::MODULE => return None,
+            kind::DECORATOR
+            | kind::ACCESSOR
+            | kind::ENUM
+            | kind::MODULE
+            | kind::IMPORT_EQUALS
+            | kind::NAMESPACE_EXPORT_DECLARATION => return None,
             kind::VARIABLE_DECLARATION_LIST if node.flags & USING != 0 => return None,
             kind::VARIABLE_DECLARATION => {
                 self.token(at, 1);
@@ -210,7 +134,6 @@ impl Eraser<'_> {
             {
                 return None;
             }
-            kind::CLASS_DECLARATION | kind::CLASS_EXPRESSION => self.angles(at, 2)?,
             kind::HERITAGE_CLAUSE => {
                 let start = self.text.start(node);
                 if self.text.source[start..].starts_with("implements") {
@@ -224,7 +147,10 @@ impl Eraser<'_> {
             | kind::READONLY
             | kind::OVERRIDE
             | kind::ABSTRACT => self.modifier(at)?,
-            kind::CALL | kind::TAGGED_TEMPLATE => self.angles(at, 2)?,
+            kind::CLASS_DECLARATION
+            | kind::CLASS_EXPRESSION
+            | kind::CALL
+            | kind::TAGGED_TEMPLATE => self.angles(at, 2)?,
             kind::NEW => self.angles(at, 1)?,
             kind::EXPRESSION_WITH_TYPE_ARGUMENTS => {
                 self.angles(at, 1)?;
@@ -283,7 +209,9 @@ impl Eraser<'_> {
         let closes = self.text.skip(self.text.byte(parameters.end));
         self.put(closes, b')', BLANK)?;
         self.marks[end.checked_sub(1)?] = b')';
-        self.text.source[..end].ends_with(|last: char| last.is_ascii()).then_some(())
+        self.text.source[..end]
+            .ends_with(|last: char| last.is_ascii())
+            .then_some(())
     }
 
     fn parameter(&mut self, at: usize) -> Option<()> {
@@ -406,104 +334,6 @@ impl Eraser<'_> {
         (!named || !names).then_some(())
     }
 
-    /// Drops what is imported and stands for no value, as the compiler does: what no code mentions.
-    fn imports(&mut self) -> Option<()> {
-        let mut used: BTreeMap<&str, bool> = BTreeMap::new();
-        let source = self.text.source;
-        for at in 1..self.tree.len() {
-            let node = self.tree.node(at);
-            let parent = self.tree.node(self.tree.parent(at));
-            if node.kind == kind::IDENTIFIER && binds(parent) && !self.gone[at] {
-                used.insert(&source[self.text.start(node)..self.text.byte(node.end)], false);
-            }
-        }
-        for at in 1..self.tree.len() {
-            let node = self.tree.node(at);
-            if node.kind != kind::IDENTIFIER || self.gone[at] {
-                continue;
-            }
-            let name = &source[self.text.start(node)..self.text.byte(node.end)];
-            if name.contains('\\') {
-                return None;
-            }
-            let Some(used) = used.get_mut(name) else {
-                continue;
-            };
-            match mention(self.tree.node(self.tree.parent(at)).kind, node.role) {
-                Mention::Value => *used = true,
-                // Whether it is this one that is meant further down, the compiler knows.
-                Mention::Declares => return None,
-                Mention::Name => {}
-            }
-        }
-        for at in 1..self.tree.len() {
-            if self.tree.node(at).kind == kind::IMPORT_DECLARATION && !self.gone[at] {
-                self.import(at, &used)?;
-            }
-        }
-        Some(())
-    }
-
-    fn import(&mut self, at: usize, used: &BTreeMap<&str, bool>) -> Option<()> {
-        let Some(clause) = self.tree.child(at, 1) else {
-            return Some(());
-        };
-        match self.tree.node(clause).data & SAYS {
-            0 => {}
-            TYPE_ONLY => return self.drop_whole(at),
-            // Another word before the names.
-            _ => return None,
-        }
-        let kept = |this: &Self, name: usize| {
-            let name = this.text.token(this.tree.node(name));
-            used.get(name).copied().unwrap_or_default()
-        };
-        let whole = self.tree.child(clause, 0);
-        let bindings = self.tree.child(clause, 1);
-        let mut some = false;
-        let mut dropped = Vec::new();
-        if let Some(bindings) = bindings {
-            match self.tree.node(bindings).kind {
-                kind::NAMESPACE_IMPORT => {
-                    some = kept(self, self.tree.child(bindings, 0)?);
-                }
-                kind::NAMED_IMPORTS => {
-                    let list = self.tree.child(bindings, 0)?;
-                    let names: Vec<usize> = self.tree.children(list).collect();
-                    let end = self.tree.node(list).end;
-                    for (index, name) in names.iter().enumerate() {
-                        let one = self.tree.node(*name);
-                        let local = self.tree.child(*name, 1)?;
-                        if one.data & SAYS == 0 && kept(self, local) {
-                            some = true;
-                            continue;
-                        }
-                        let next = names.get(index + 1);
-                        let next = next.map_or(end, |next| self.tree.node(*next).pos);
-                        dropped.push((one.pos, next));
-                    }
-                }
-                _ => return None,
-            }
-        }
-        let default = whole.is_some_and(|name| kept(self, name));
-        if !default && !some {
-            return self.drop_whole(at);
-        }
-        if let (Some(whole), Some(bindings)) = (whole, bindings) {
-            let (whole, bindings) = (self.tree.node(whole), self.tree.node(bindings));
-            if !default {
-                self.blank(self.text.start(whole), self.text.start(bindings));
-            } else if !some {
-                self.blank(self.text.byte(whole.end), self.text.byte(bindings.end));
-            }
-        }
-        for (start, end) in dropped {
-            self.blank(self.text.byte(start), self.text.byte(end));
-        }
-        Some(())
-    }
-
     /// Erases a statement or a member. An empty one stays in its place, so that what stands before it
     /// ends where it did.
     fn drop_whole(&mut self, at: usize) -> Option<()> {
@@ -529,7 +359,10 @@ impl Eraser<'_> {
         let Some(annotation) = self.tree.child(at, role) else {
             return Some(());
         };
-        let colon = self.text.byte(self.tree.node(annotation).pos).checked_sub(1)?;
+        let colon = self
+            .text
+            .byte(self.tree.node(annotation).pos)
+            .checked_sub(1)?;
         self.erase(annotation);
         self.put(colon, b':', BLANK)
     }
@@ -603,121 +436,4 @@ impl Eraser<'_> {
         }
         written
     }
-}
-
-/// What a name does where it stands.
-enum Mention {
-    Value,
-    /// It is another's from there on.
-    Declares,
-    /// It is a property's, a label's or an import's.
-    Name,
-}
-
-/// Whether a name in a node is what an import binds.
-fn binds(parent: Node) -> bool {
-    let imports = [
-        kind::IMPORT_CLAUSE,
-        kind::NAMESPACE_IMPORT,
-        kind::IMPORT_SPECIFIER,
-    ];
-    imports.contains(&parent.kind)
-}
-
-fn mention(parent: u32, role: u32) -> Mention {
-    match (parent, role) {
-        (kind::VARIABLE_DECLARATION, 0)
-        | (kind::PARAMETER | kind::BINDING_ELEMENT, 2)
-        | (kind::FUNCTION_DECLARATION | kind::FUNCTION_EXPRESSION, 2)
-        | (kind::CLASS_DECLARATION | kind::CLASS_EXPRESSION, 1) => Mention::Declares,
-        (kind::PROPERTY_ACCESS | kind::METHOD_DECLARATION, 2)
-        | (
-            kind::PROPERTY_ASSIGNMENT
-            | kind::PROPERTY_DECLARATION
-            | kind::GET_ACCESSOR
-            | kind::SET_ACCESSOR
-            | kind::BINDING_ELEMENT,
-            1,
-        )
-        | (
-            kind::LABELED
-            | kind::BREAK
-            | kind::CONTINUE
-            | kind::META_PROPERTY
-            | kind::IMPORT_ATTRIBUTE
-            | kind::NAMESPACE_EXPORT,
-            0,
-        )
-        | (kind::IMPORT_CLAUSE | kind::NAMESPACE_IMPORT | kind::IMPORT_SPECIFIER, _) => {
-            Mention::Name
-        }
-        _ => Mention::Value,
-    }
-}
-
-impl<'a> Text<'a> {
-    /// A text, where the whole of it is what a tree is of.
-    fn new(source: &'a str, whole: Node) -> Option<Self> {
-        let bytes = if source.is_ascii() {
-            Vec::new()
-        } else {
-            let starts = source.char_indices();
-            let starts = starts.flat_map(|(at, one)| std::iter::repeat_n(at, one.len_utf16()));
-            starts.chain([source.len()]).collect()
-        };
-        let text = Self { source, bytes };
-        let units = text.bytes.len().checked_sub(1).unwrap_or(source.len());
-        let same = whole.kind == kind::SOURCE_FILE && whole.end as usize == units;
-        // A mark at its start is no part of the tree.
-        (same && !source.starts_with('\u{feff}')).then_some(text)
-    }
-
-    /// The byte of a place.
-    fn byte(&self, unit: u32) -> usize {
-        let unit = unit as usize;
-        let byte = if self.bytes.is_empty() {
-            unit
-        } else {
-            self.bytes.get(unit).copied().unwrap_or(usize::MAX)
-        };
-        byte.min(self.source.len())
-    }
-
-    /// Where a node's first token begins.
-    fn start(&self, node: Node) -> usize {
-        self.skip(self.byte(node.pos)).min(self.byte(node.end))
-    }
-
-    fn range(&self, node: Node) -> (usize, usize) {
-        (self.start(node), self.byte(node.end))
-    }
-
-    fn token(&self, node: Node) -> &'a str {
-        &self.source[self.start(node)..self.byte(node.end)]
-    }
-
-    /// Behind blanks and comments.
-    fn skip(&self, from: usize) -> usize {
-        let mut rest = &self.source[from..];
-        loop {
-            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-            if rest.starts_with("//") {
-                rest = &rest[rest.find(breaks_line).unwrap_or(rest.len())..];
-            } else if rest.starts_with("/*") {
-                rest = &rest[rest.find("*/").map_or(rest.len(), |end| end + 2)..];
-            } else {
-                return self.source.len() - rest.len();
-            }
-        }
-    }
-
-    /// Whether a line breaks between two places.
-    fn breaks(&self, start: usize, end: usize) -> bool {
-        let between = self.source.get(start..end.max(start));
-        between.is_none_or(|between| between.contains(breaks_line))
-    }
-}
-
-fn breaks_line(character: char) -> bool {
-    matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }

@@ -2,7 +2,7 @@
 //! text, each with its place and its parent.
 //!
 //! Only what erasing types needs is read. The format has a version, and the numbers of kinds belong to
-//! a release: [`super::erase::understood`] says whether a compiler's are these.
+//! a release: [`super::understood`] says whether a compiler's are these.
 //!
 //! Always true: a parent stands before its children, so that whatever walks the list meets it first.
 
@@ -107,8 +107,7 @@ impl Tree {
 
     /// The child that is a property of a node.
     pub(super) fn child(&self, at: usize, role: u32) -> Option<usize> {
-        self.children(at)
-            .find(|child| self.0[*child].role == role)
+        self.children(at).find(|child| self.0[*child].role == role)
     }
 }
 
@@ -119,7 +118,11 @@ fn property(data: u32, nth: u32) -> u32 {
         there &= there.wrapping_sub(1);
     }
     // A node of one possible child may say nothing of it.
-    if there == 0 { 0 } else { there.trailing_zeros() }
+    if there == 0 {
+        0
+    } else {
+        there.trailing_zeros()
+    }
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
