@@ -389,7 +389,8 @@ impl Eraser<'_> {
     fn stays_apart(&self, node: Node) -> Option<()> {
         let end = self.text.byte(node.end);
         let next = self.text.skip(end);
-        let joins = self.text.source[next..].starts_with(['(', '[', '`']);
+        // What goes on with an expression, and begins a statement too.
+        let joins = self.text.source[next..].starts_with(['(', '[', '`', '/', '+', '-', '<']);
         (!joins || !self.text.breaks(end, next)).then_some(())
     }
 

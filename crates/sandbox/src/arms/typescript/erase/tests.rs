@@ -164,6 +164,7 @@ const EMITTED: &[&str] = &[
     "x as any\n[y]",
     "x satisfies any\n`y`",
     "f<T>\n[x]",
+    "x as any\n/y/.test(z)",
     "a - b as any as number + c",
     "-x as number ** 2",
     "() => <T>{ a: 1 }",
