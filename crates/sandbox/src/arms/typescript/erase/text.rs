@@ -77,3 +77,41 @@ impl<'a> Text<'a> {
 pub(super) fn breaks_line(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::Tree;
+    use super::*;
+
+    /// The root of a text that many units long.
+    fn root(units: u32) -> Node {
+        let mut bytes = vec![0, 0, 0, 5];
+        bytes.resize(40, 0);
+        bytes.extend(44_u32.to_le_bytes());
+        bytes.extend([0; 28]);
+        for number in [kind::SOURCE_FILE, 0, units, 0, 0, 0, 0] {
+            bytes.extend(number.to_le_bytes());
+        }
+        Tree::read(&bytes).unwrap().node(1)
+    }
+
+    #[test]
+    fn places_are_found_behind_what_takes_several_bytes() {
+        let text = Text::new("é😀x", root(4)).unwrap();
+        let bytes: Vec<usize> = (0..6).map(|unit| text.byte(unit)).collect();
+        assert_eq!(bytes, [0, 2, 2, 6, 7, 7]);
+        assert!(Text::new("é😀x", root(7)).is_none(), "of another text");
+        assert!(Text::new("\u{feff}x", root(2)).is_none());
+    }
+
+    #[test]
+    fn a_token_begins_behind_blanks_and_comments() {
+        let source = " \n// a\r\n/* b\n*/\u{a0}/**/c // d";
+        let text = Text::new(source, root(source.encode_utf16().count() as u32)).unwrap();
+        assert!(source[text.skip(0)..].starts_with("c //"));
+        assert_eq!(text.skip(source.len()), source.len());
+        assert!(text.breaks(0, 3) && !text.breaks(2, 6));
+        let open = Text::new("/* a", root(4)).unwrap();
+        assert_eq!(open.skip(0), 4);
+    }
+}
