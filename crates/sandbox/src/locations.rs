@@ -1,7 +1,8 @@
 //! From places in what a guest runs to places in what was written (05 §2).
 //!
 //! A runtime tells places of the text it ran. Where a compiler made that text, the map it emitted
-//! beside it leads back; nothing is computed from line counts.
+//! beside it leads back; nothing is computed from line counts. A text that stands where it was written
+//! only has another name.
 //!
 //! Always true: words without a place of a mapped text stay as they are; a line whose place leads
 //! nowhere is struck, and counted.

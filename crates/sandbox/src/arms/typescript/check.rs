@@ -3,8 +3,8 @@
 //! Only the verdict is asked for: what is wrong is told in the compiler's own words by another run.
 //!
 //! The project of a program stays open behind it: the next program of the same agent is a changed file
-//! in it, which costs less than another project. All questions are put at once, and nobody waits for
-//! what is let go of.
+//! in it, which costs less than another project. Questions are put together, and nobody waits for what
+//! is let go of.
 //!
 //! Always true: a warm compiler holds one program's project, and is told before each judgement which
 //! of its files may have changed; what two agents name alike is never taken for the other's, since the
@@ -91,19 +91,20 @@ fn judged(
         ("getProgramDiagnostics", &whole),
         ("getSyntacticDiagnostics", &of_program),
         ("getSemanticDiagnostics", &of_program),
-        ("getGlobalDiagnostics", &whole),
     ]
     .into_iter()
     .map(|(method, params)| daemon.put(method, params.clone()))
     .collect::<Result<_, _>>()?;
     let tree = match tree {
-        Some(asked) => encoded(&daemon.answer(asked, COMPILE_TIME)?),
+        Some(asked) => parsed(daemon, asked)?,
         None => None,
     };
     let mut passes = true;
     for asked in verdicts {
         passes &= !errs(&daemon.answer(asked, COMPILE_TIME)?);
     }
+    // What checking found that is in no file is whole only behind it.
+    passes &= !errs(&daemon.ask("getGlobalDiagnostics", whole, COMPILE_TIME)?);
     match daemon.owe("release", json!({ "snapshot": snapshot })) {
         Ok(()) => lent.give_back(),
         // It has judged, and is not lent again.
@@ -156,12 +157,9 @@ fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> 
     if PARSES.get().is_none() {
         let sample = toolchain.folder.join(SAMPLE);
         let file = json!({ "snapshot": snapshot, "project": anchor, "file": sample });
-        let understood = match daemon.ask("getSourceFile", file, COMPILE_TIME) {
-            Ok(answer) => encoded(&answer).is_some_and(|tree| erase::understood(&tree)),
-            // A release that does not know the question.
-            Err(DaemonError::Refused { .. }) => false,
-            Err(error) => return Err(error),
-        };
+        let asked = daemon.put("getSourceFile", file)?;
+        let tree = parsed(&mut daemon, asked)?;
+        let understood = tree.is_some_and(|tree| erase::understood(&tree));
         if !*PARSES.get_or_init(|| understood) {
             let program = toolchain.compiler.display();
             tracing::info!("programs are emitted by {program}, whose trees are not understood");
@@ -178,9 +176,17 @@ fn parses() -> bool {
     PARSES.get().copied().unwrap_or_default()
 }
 
-/// The tree of an answer.
-fn encoded(answer: &Value) -> Option<Vec<u8>> {
-    STANDARD.decode(answer.get("data")?.as_str()?).ok()
+/// The tree of a text; none where the compiler does not give it.
+fn parsed(daemon: &mut Daemon, asked: Asked) -> Result<Option<Vec<u8>>, DaemonError> {
+    match daemon.answer(asked, COMPILE_TIME) {
+        Ok(answer) => {
+            let data = answer.get("data").and_then(Value::as_str);
+            Ok(data.and_then(|data| STANDARD.decode(data).ok()))
+        }
+        // The program is judged all the same, and emitted.
+        Err(DaemonError::Refused { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn errs(diagnostics: &Value) -> bool {

@@ -174,7 +174,9 @@ fn refusal(finished: Finished, file: &str) -> PrepareError {
     }
     let shown = diagnostics::capped_lines(words, opens, diagnostics::SHOWN);
     let own = format!("{file}(");
-    if words.lines().any(|line| line.starts_with(&own)) {
+    // Of no file is what a text calls for by its syntax and the language's declarations lack.
+    let own = |line: &str| line.starts_with(&own) || line.starts_with("error TS2");
+    if words.lines().any(own) {
         PrepareError::Rejected {
             band: Band::Compile,
             diagnostics: shown,

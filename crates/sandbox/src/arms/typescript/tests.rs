@@ -83,6 +83,7 @@ fn what_does_not_check_is_told_in_the_compilers_words_at_its_place() {
             "implicitly has an 'any' type",
         ),
         ("[1].toSorted();", "toSorted"),
+        ("using a = null;", "Cannot find global type 'Disposable'"),
     ] {
         let told = refused(source);
         assert!(told.contains(part), "{part} is not in {told}");
