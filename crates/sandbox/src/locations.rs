@@ -1,7 +1,8 @@
 //! From places in what a guest runs to places in what was written (05 §2).
 //!
 //! A runtime tells places of the text it ran. Where a compiler made that text, the map it emitted
-//! beside it leads back; nothing is computed from line counts.
+//! beside it leads back; nothing is computed from line counts. A text that stands where it was written
+//! only has another name.
 //!
 //! Always true: words without a place of a mapped text stay as they are; a line whose place leads
 //! nowhere is struck, and counted.
@@ -23,7 +24,8 @@ struct Mapped {
     runs_as: String,
     /// What its author knows it as.
     written_as: String,
-    map: Arc<SourceMap>,
+    /// `None` where its places are those of what was written.
+    map: Option<Arc<SourceMap>>,
 }
 
 /// A place in one of the texts, as it stands in a line of a runtime's words.
@@ -41,7 +43,16 @@ impl Locations {
         self.0.push(Mapped {
             runs_as: runs_as.to_owned(),
             written_as: written_as.to_owned(),
-            map,
+            map: Some(map),
+        });
+    }
+
+    /// Adds a text that runs under one name and was written under another, each part where it stands.
+    pub fn rename(&mut self, runs_as: &str, written_as: &str) {
+        self.0.push(Mapped {
+            runs_as: runs_as.to_owned(),
+            written_as: written_as.to_owned(),
+            map: None,
         });
     }
 
@@ -73,7 +84,11 @@ impl Locations {
         for mapped in &self.0 {
             let mut from = 0;
             while let Some(place) = place(&line, &mapped.runs_as, from) {
-                let found = mapped.map.original(place.line, place.column);
+                let found = match &mapped.map {
+                    Some(map) => map.original(place.line, place.column),
+                    // A line without its column begins where its text does.
+                    None => Some((place.line, place.column.unwrap_or(1))),
+                };
                 if found.is_none() && line.trim_start().starts_with("at ") {
                     return None;
                 }
@@ -152,6 +167,16 @@ mod tests {
             "myprogram.js:1 and program.js alone",
         );
         check("said of program.js:9:9", "said of program.ts");
+    }
+
+    #[test]
+    fn a_text_that_stands_where_it_was_written_is_only_renamed() {
+        let mut locations = Locations::default();
+        locations.rename("program.js", "program.ts");
+        assert_eq!(
+            locations.original("E: x\n    at f (program.js:7:9)\n    at g (program.js:3)"),
+            "E: x\n    at f (program.ts:7:9)\n    at g (program.ts:3)"
+        );
     }
 
     #[test]

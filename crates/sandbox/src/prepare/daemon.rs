@@ -2,9 +2,11 @@
 //!
 //! It speaks JSON-RPC 2.0 with a `Content-Length` before each message, as language servers do.
 //!
-//! Always true: a process that broke off is reaped, with what it wrote on standard error; one that is
+//! Always true: an answer goes to the question it answers, in whatever order they come, and no number
+//! is given to two; a process that broke off is reaped, with what it wrote on standard error; one that is
 //! dropped is killed with all it started.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -47,6 +49,13 @@ pub(crate) enum DaemonError {
     },
 }
 
+/// A question that was put.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    id: u64,
+    method: &'static str,
+}
+
 /// A process that answers.
 #[derive(Debug)]
 pub(crate) struct Daemon {
@@ -57,6 +66,12 @@ pub(crate) struct Daemon {
     answers: Receiver<Value>,
     errors: Receiver<String>,
     asked: u64,
+    /// Answers to what was asked behind the one that is waited for.
+    early: BTreeMap<u64, Value>,
+    /// What it has been told to do that nobody has waited for.
+    owed: Vec<Asked>,
+    /// What stays open in it between preparations, and what it said.
+    holds: Option<(PathBuf, String)>,
     /// Preparations it has served.
     pub(super) preparations: usize,
 }
@@ -89,6 +104,9 @@ impl Daemon {
             answers,
             errors,
             asked: 0,
+            early: BTreeMap::new(),
+            owed: Vec::new(),
+            holds: None,
             preparations: 0,
         })
     }
@@ -100,20 +118,38 @@ impl Daemon {
         params: Value,
         limit: Duration,
     ) -> Result<Value, DaemonError> {
+        let asked = self.put(method, params)?;
+        self.answer(asked, limit)
+    }
+
+    /// Puts a question, whose answer is waited for later.
+    pub(crate) fn put(
+        &mut self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<Asked, DaemonError> {
         self.asked += 1;
         let id = self.asked;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let request = request.to_string();
+        // In one piece, so that it wakes its reader once.
+        let message = format!("Content-Length: {}\r\n\r\n{request}", request.len());
         let stdin = self.child.stdin.as_mut();
-        let sent = stdin.map(|stdin| {
-            write!(stdin, "Content-Length: {}\r\n\r\n{request}", request.len())?;
-            stdin.flush()
-        });
+        let sent = stdin.map(|stdin| stdin.write_all(message.as_bytes()));
         if !matches!(sent, Some(Ok(()))) {
             return Err(self.ended(method));
         }
-        loop {
-            let mut answer = match self.answers.recv_timeout(limit) {
+        Ok(Asked { id, method })
+    }
+
+    /// Waits for the answer to a question that was put.
+    pub(crate) fn answer(&mut self, asked: Asked, limit: Duration) -> Result<Value, DaemonError> {
+        let Asked { id, method } = asked;
+        let mut answer = loop {
+            if let Some(early) = self.early.remove(&id) {
+                break early;
+            }
+            let answer = match self.answers.recv_timeout(limit) {
                 Ok(answer) => answer,
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(DaemonError::Timeout {
@@ -125,20 +161,46 @@ impl Daemon {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(method)),
             };
             // What it tells unasked is nothing to a preparation.
-            if answer.get("id").and_then(Value::as_u64) != Some(id) {
-                continue;
+            if let Some(id) = answer.get("id").and_then(Value::as_u64) {
+                self.early.insert(id, answer);
             }
-            if let Some(error) = answer.get("error") {
-                let said = error.get("message").and_then(Value::as_str);
-                let said = said.map_or_else(|| error.to_string(), str::to_owned);
-                return Err(DaemonError::Refused {
-                    program: self.program.clone(),
-                    method,
-                    message: said,
-                });
-            }
-            return Ok(answer["result"].take());
+        };
+        if let Some(error) = answer.get("error") {
+            let said = error.get("message").and_then(Value::as_str);
+            let said = said.map_or_else(|| error.to_string(), str::to_owned);
+            return Err(DaemonError::Refused {
+                program: self.program.clone(),
+                method,
+                message: said,
+            });
         }
+        Ok(answer["result"].take())
+    }
+
+    /// Has something done that nobody waits for; [`settle`](Self::settle) says whether it was.
+    pub(crate) fn owe(&mut self, method: &'static str, params: Value) -> Result<(), DaemonError> {
+        let asked = self.put(method, params)?;
+        self.owed.push(asked);
+        Ok(())
+    }
+
+    /// Waits until all is done that nobody waited for.
+    pub(crate) fn settle(&mut self, limit: Duration) -> Result<(), DaemonError> {
+        for asked in std::mem::take(&mut self.owed) {
+            self.answer(asked, limit)?;
+        }
+        Ok(())
+    }
+
+    /// The file it was last told to hold, and what that said then.
+    pub(crate) fn holds(&self) -> Option<(&Path, &str)> {
+        let (path, said) = self.holds.as_ref()?;
+        Some((path, said))
+    }
+
+    /// Remembers what it is told to hold.
+    pub(crate) fn hold(&mut self, path: &Path, says: &str) {
+        self.holds = Some((path.to_owned(), says.to_owned()));
     }
 
     fn ended(&mut self, method: &'static str) -> DaemonError {
@@ -256,6 +318,56 @@ pub(super) mod tests {
         let pid = hangs.child().id();
         drop(hangs);
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn questions_put_together_have_their_answers_in_whatever_order_they_come() {
+        let answers = [(3, "c"), (1, "a"), (2, "b")];
+        let answers =
+            answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
+        let asked = ["a", "b", "c"].map(|word| (word, daemon.put("x", json!(word)).unwrap()));
+        for (word, asked) in asked {
+            assert_eq!(daemon.answer(asked, SOON).unwrap(), json!(word));
+        }
+        assert!(daemon.early.is_empty());
+    }
+
+    #[test]
+    fn an_answer_nobody_waited_for_is_nobody_elses() {
+        let answers = [(1, "released"), (2, "mine")];
+        let answers =
+            answers.map(|(id, word)| says(&format!(r#"{{"id":{id},"result":"{word}"}}"#)));
+        let mut daemon = parrot(&format!("{} read forever", answers.concat())).unwrap();
+        daemon.owe("release", json!(null)).unwrap();
+        assert_eq!(daemon.ask("x", json!(null), SOON).unwrap(), json!("mine"));
+        daemon.settle(SOON).unwrap();
+        assert!(daemon.owed.is_empty() && daemon.early.is_empty());
+    }
+
+    #[test]
+    fn what_was_owed_and_not_done_is_told() {
+        let refusal = says(r#"{"id":1,"error":{"message":"no"}}"#);
+        let mut refuses = parrot(&format!("{refusal} read forever")).unwrap();
+        refuses.owe("release", json!(null)).unwrap();
+        let told = refuses.settle(SOON);
+        assert!(matches!(
+            told,
+            Err(DaemonError::Refused {
+                method: "release",
+                ..
+            })
+        ));
+        let mut dies = parrot("read one; exit 1").unwrap();
+        dies.owe("release", json!(null)).unwrap();
+        let told = dies.settle(SOON);
+        assert!(matches!(
+            told,
+            Err(DaemonError::Ended {
+                method: "release",
+                ..
+            })
+        ));
     }
 
     #[test]

@@ -102,6 +102,15 @@ impl Workspace {
         Ok(path)
     }
 
+    /// The same of a source that is kept from one preparation to the next, and may be there.
+    pub(crate) fn keep(&self, path: &str, contents: &str) -> io::Result<PathBuf> {
+        let there = std::fs::read(self.work().join(path));
+        if there.is_ok_and(|there| there == contents.as_bytes()) {
+            return Ok(self.work().join(path));
+        }
+        self.write(path, contents)
+    }
+
     /// The folder of a module's build.
     pub(crate) fn module(&self, key: &str) -> PathBuf {
         self.work().join(MODULES).join(key)
@@ -206,6 +215,10 @@ mod tests {
         workspace.record_module("a", "source", "js", vec![built.clone()]);
         workspace.write("program.ts", "x").unwrap();
         workspace.write("kept", "x").unwrap();
+        for says in ["x", "y", "y"] {
+            let path = workspace.keep("kept", says).unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), says);
+        }
         std::fs::create_dir(workspace.output().join("deep")).unwrap();
         workspace.reset(&["kept"]).unwrap();
         let left: std::collections::BTreeSet<_> = std::fs::read_dir(workspace.work())

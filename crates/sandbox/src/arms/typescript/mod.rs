@@ -1,11 +1,13 @@
-//! TypeScript: `tsc` checks the program and emits what the guest runs (05 §10.2, R59).
+//! TypeScript: `tsc` checks the program and says what the guest runs (05 §10.2, R59).
 //!
-//! A warm compiler judges a program while a fresh one, which has nothing to check, emits it. Only
-//! where the judgement is bad does a fresh one check too: for the words, which are then its own.
+//! A warm compiler judges a program and says how it parsed it; what it took for types is blanked out.
+//! A program of which that leaves no JavaScript is emitted by a fresh compiler, which has nothing to
+//! check. Where the judgement is bad a fresh one checks too: for the words, which are then its own.
 
 mod ambient;
 mod check;
 mod declared;
+mod erase;
 mod module;
 mod program;
 mod toolchain;
@@ -57,8 +59,12 @@ interface RegExp {}
 interface String {}
 ";
 
-/// A project of nothing, which keeps the language's own declarations in a warm compiler.
+/// A project that keeps the language's own declarations in a warm compiler, and holds the text that it
+/// is tried on.
 const ANCHOR: &str = "anchor.json";
+
+/// That text, in the shared folder.
+const SAMPLE: &str = "sample.ts";
 
 /// What a file that came with a skill is written in: one may serve agents of both languages, and what
 /// is no TypeScript is not held to its types.
@@ -97,13 +103,14 @@ impl Toolchain {
         let compiler = toolchain::compiler().map_err(|error| failed(&error))?;
         guests::ecmascript().map_err(|error| failed(&error))?;
         let [declarations, library] = guests::DECLARATIONS;
-        let anchor = config(&[], &[DECLARATIONS.to_owned(), LIBRARY.to_owned()]);
+        let anchor = config(&[], &[DECLARATIONS, LIBRARY, SAMPLE].map(str::to_owned));
         let folder = shared.toolchain_dir(
             FOLDER,
             &[
                 (DECLARATIONS, declarations),
                 (LIBRARY, library),
                 (BARE, BARE_TYPES),
+                (SAMPLE, erase::TRIED_ON),
                 (ANCHOR, &anchor),
             ],
         )?;
@@ -167,7 +174,9 @@ fn refusal(finished: Finished, file: &str) -> PrepareError {
     }
     let shown = diagnostics::capped_lines(words, opens, diagnostics::SHOWN);
     let own = format!("{file}(");
-    if words.lines().any(|line| line.starts_with(&own)) {
+    // Of no file is what a text calls for by its syntax and the language's declarations lack.
+    let own = |line: &str| line.starts_with(&own) || line.starts_with("error TS2");
+    if words.lines().any(own) {
         PrepareError::Rejected {
             band: Band::Compile,
             diagnostics: shown,

@@ -1,15 +1,16 @@
-//! A program, checked and emitted.
+//! A program, checked and without its types.
 //!
 //! Always true: what is compiled is what was sent, alone in its file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::check::{self, Project};
-use super::{BARE, Toolchain, config, emitted, module, refusal};
+use super::{BARE, Toolchain, config, emitted, erase, module, refusal};
 use crate::contract::CodeModule;
-use crate::locations::Locations;
+use crate::locations::{Locations, SourceMap};
 use crate::prepare::workspace::Workspace;
 use crate::prepare::{PrepareContext, PrepareError, Prepared, unusable};
 
@@ -22,36 +23,35 @@ const RUNS: &str = "program.js";
 /// The project it is checked as.
 const CHECK: &str = "check.json";
 
-/// The project it is emitted as.
+/// The project it is emitted as, where its types cannot be erased.
 const EMIT: &str = "emit.json";
+
+/// Bytes of a program whose tree is asked for: up to a hundred times as many, so that they fit into a
+/// message of a compiler's.
+const PARSED: usize = 64 << 10;
 
 pub(super) fn prepare(
     source: &str,
     modules: &[CodeModule],
     context: &PrepareContext,
 ) -> Result<Prepared, PrepareError> {
-    context.preparation(&[], |workspace, shared| {
+    context.preparation(&[CHECK], |workspace, shared| {
         let toolchain = Toolchain::of(shared)?;
         let (loaded, mut locations) = built(modules, &toolchain, workspace)?;
         let project = lay_down(source, modules, &toolchain, workspace).map_err(unusable)?;
-        let (passes, emission) = std::thread::scope(|scope| {
-            let emission = scope.spawn(|| toolchain.run(&["-p", EMIT], &workspace.redirected()));
-            let passes = check::passes(&toolchain, shared, &project);
-            (passes, emission.join())
-        });
-        let emission = match emission {
-            Ok(emission) => emission?,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        if !passes? {
+        let judgement = check::judge(&toolchain, shared, &project)?;
+        if !judgement.passes {
             checked(&toolchain, workspace)?;
         }
-        if !emission.success {
-            let told = format!("{}: {}", emission.account, emission.stdout.trim());
-            return Err(PrepareError::Toolchain(told));
-        }
-        let (source, map) = emitted(&workspace.output(), "program")?;
-        locations.add(RUNS, WRITTEN, map);
+        let erased = judgement.tree.and_then(|tree| erase::erased(&tree, source));
+        let source = if let Some(erased) = erased {
+            locations.rename(RUNS, WRITTEN);
+            erased
+        } else {
+            let (emitted, map) = emit(&toolchain, workspace)?;
+            locations.add(RUNS, WRITTEN, map);
+            emitted
+        };
         Ok(Prepared {
             source,
             modules: loaded,
@@ -96,8 +96,8 @@ fn built(
     Ok((loaded, locations))
 }
 
-/// Writes the program and its projects.
-fn lay_down(
+/// Writes the program and its project.
+pub(super) fn lay_down(
     source: &str,
     modules: &[CodeModule],
     toolchain: &Toolchain,
@@ -111,21 +111,13 @@ fn lay_down(
     let mut files = vec![WRITTEN.to_owned()];
     files.extend(toolchain.declarations());
     files.extend(declared.iter().map(|path| path.display().to_string()));
-    let checked = workspace.write(CHECK, &config(&[], &files))?;
-    let emits = [
-        ("noEmit", json!(false)),
-        ("noCheck", json!(true)),
-        ("sourceMap", json!(true)),
-        ("outDir", json!(workspace.output())),
-    ];
-    let files = [WRITTEN.to_owned(), toolchain.shared(BARE)];
-    workspace.write(EMIT, &config(&emits, &files))?;
-    let mut changed = vec![program.clone(), checked.clone()];
-    changed.extend(declared);
+    let says = config(&[], &files);
     Ok(Project {
-        config: checked,
+        config: workspace.keep(CHECK, &says)?,
+        says,
         program,
-        changed,
+        files: declared,
+        parsed: source.len() <= PARSED,
     })
 }
 
@@ -136,4 +128,26 @@ fn checked(toolchain: &Toolchain, workspace: &Workspace) -> Result<(), PrepareEr
         return Ok(());
     }
     Err(refusal(finished, WRITTEN))
+}
+
+/// The program as the compiler emits it. It has nothing to check, and needs neither types nor library.
+fn emit(
+    toolchain: &Toolchain,
+    workspace: &Workspace,
+) -> Result<(String, Arc<SourceMap>), PrepareError> {
+    let emits = [
+        ("noEmit", json!(false)),
+        ("noCheck", json!(true)),
+        ("sourceMap", json!(true)),
+        ("outDir", json!(workspace.output())),
+    ];
+    let files = [WRITTEN.to_owned(), toolchain.shared(BARE)];
+    let project = config(&emits, &files);
+    workspace.write(EMIT, &project).map_err(unusable)?;
+    let finished = toolchain.run(&["-p", EMIT], &workspace.redirected())?;
+    if !finished.success {
+        let told = format!("{}: {}", finished.account, finished.stdout.trim());
+        return Err(PrepareError::Toolchain(told));
+    }
+    emitted(&workspace.output(), "program")
 }

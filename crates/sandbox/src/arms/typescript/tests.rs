@@ -3,6 +3,7 @@
 use super::*;
 use crate::arms::of;
 use crate::prepare::Band;
+use crate::prepare::daemon::Daemon;
 
 fn arm() -> &'static dyn Arm {
     of(ProgramLanguage::Typescript)
@@ -82,6 +83,7 @@ fn what_does_not_check_is_told_in_the_compilers_words_at_its_place() {
             "implicitly has an 'any' type",
         ),
         ("[1].toSorted();", "toSorted"),
+        ("using a = null;", "Cannot find global type 'Disposable'"),
     ] {
         let told = refused(source);
         assert!(told.contains(part), "{part} is not in {told}");
@@ -139,7 +141,11 @@ fn one_context_serves_program_after_program() {
     for round in 0..3 {
         let fine = format!("const a: number = {round};\nconsole.log(a);");
         let prepared = arm.prepare_program(&fine, &[], &context).unwrap();
-        assert!(prepared.source.contains(&format!("const a = {round};")));
+        assert!(
+            prepared
+                .source
+                .contains(&format!("= {round};\nconsole.log(a);"))
+        );
         let broken = format!("const a: string = {round};");
         assert!(arm.prepare_program(&broken, &[], &context).is_err());
     }
@@ -322,4 +328,124 @@ fn a_text_that_the_compiler_dies_of_is_its_authors_to_mend_unless_it_dies_of_any
         Err(refused())
     );
     super::probe(&PrepareContext::default()).unwrap();
+}
+
+/// What is prepared of a program that says its number, which its types leave as it stands.
+fn says(number: usize, context: &PrepareContext) -> Result<String, PrepareError> {
+    let source = format!("const a: number = {number};\nconsole.log(a);");
+    let prepared = arm().prepare_program(&source, &[], context);
+    prepared.map(|prepared| prepared.source)
+}
+
+/// What [`says`] comes to.
+fn said(number: usize) -> String {
+    format!("const a         = {number};\nconsole.log(a);")
+}
+
+/// Does something with each warm compiler that is there.
+fn with_warm(context: &PrepareContext, mut with: impl FnMut(&mut Daemon)) {
+    let kept = context.preparation(&[], |_, shared| {
+        let pool = shared.pool(Toolchain::of(shared)?.compiler);
+        let mut lent = pool.checkout(|| unreachable!("one is warm"))?;
+        with(lent.daemon());
+        lent.give_back();
+        Ok(())
+    });
+    kept.unwrap();
+}
+
+#[test]
+fn a_program_is_judged_anew_behind_one_that_was_refused_or_gone() {
+    let context = PrepareContext::default();
+    let broken = |body: &str| arm().prepare_program(body, &[], &context).unwrap_err();
+    assert_eq!(says(1, &context), Ok(said(1)));
+    broken("const a: string = 1;");
+    assert_eq!(says(2, &context), Ok(said(2)));
+    broken("let = ;");
+    assert_eq!(says(3, &context), Ok(said(3)));
+    assert_eq!(says(3, &context), Ok(said(3)), "the same again");
+    // Another agent's, of the same names, on the same compilers.
+    let beside = context.beside();
+    assert!(
+        arm()
+            .prepare_program("const a: string = 1;", &[], &beside)
+            .is_err()
+    );
+    assert_eq!(says(4, &context), Ok(said(4)));
+    drop(beside);
+    assert_eq!(says(5, &context), Ok(said(5)), "its folder is no more");
+    let another = context.beside();
+    assert_eq!(says(6, &another), Ok(said(6)));
+    assert_eq!(says(7, &context), Ok(said(7)));
+}
+
+#[test]
+fn agents_with_modules_of_one_name_are_each_held_to_their_own() {
+    let one = PrepareContext::default();
+    let other = one.beside();
+    let module = |source: &str, context: &PrepareContext| {
+        arm().prepare_module(source, "k", context).unwrap().module
+    };
+    let numbers = [module("export const a: number = 1;", &one)];
+    let words = [module("export const a: string = \"\";", &other)];
+    let takes = |of: &str, modules: &[CodeModule], context: &PrepareContext| {
+        let source = format!("import {{ a }} from \"lib:k\";\nconst b: {of} = a;\nconsole.log(b);");
+        arm().prepare_program(&source, modules, context).is_ok()
+    };
+    for _ in 0..2 {
+        assert!(takes("number", &numbers, &one));
+        assert!(takes("string", &words, &other));
+        assert!(!takes("string", &numbers, &one));
+        assert!(!takes("number", &words, &other));
+        assert!(!takes("number", &[], &one), "it was let go of");
+    }
+    // It is loaded again, as another.
+    let words = [module("export const a: string = \"\";", &one)];
+    assert!(takes("string", &words, &one));
+    assert!(!takes("number", &words, &one));
+}
+
+#[test]
+fn many_agents_on_few_compilers_each_have_their_own_program() {
+    let first = PrepareContext::default();
+    std::thread::scope(|scope| {
+        for agent in 0..8 {
+            let context = first.beside();
+            scope.spawn(move || {
+                for round in 0..6 {
+                    let number = 100 * agent + round;
+                    assert_eq!(says(number, &context), Ok(said(number)));
+                    let broken = format!("const a: string = {number};");
+                    assert!(arm().prepare_program(&broken, &[], &context).is_err());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_compiler_that_did_not_do_what_it_owed_is_replaced() {
+    let context = PrepareContext::default();
+    assert_eq!(says(1, &context), Ok(said(1)));
+    let mut owing = None;
+    with_warm(&context, |daemon| {
+        let nothing = json!({ "snapshot": 123_456 });
+        daemon.owe("release", nothing).unwrap();
+        owing = Some(daemon.child().id());
+    });
+    assert_eq!(says(2, &context), Ok(said(2)));
+    with_warm(&context, |daemon| {
+        assert_ne!(Some(daemon.child().id()), owing);
+        // It ends behind its verdict, with what it owes.
+        daemon.child().kill().unwrap();
+        daemon.child().wait().unwrap();
+    });
+    assert_eq!(says(3, &context), Ok(said(3)));
+}
+
+#[test]
+fn a_program_too_large_for_its_tree_is_emitted() {
+    let source = format!("const a: number = 1;\n// {}\n", "x".repeat(64 << 10));
+    let prepared = prepared(&source).unwrap();
+    assert!(prepared.source.starts_with("const a = 1;"));
 }
