@@ -3,7 +3,7 @@
 //! Always true: a process is lent to one preparation at a time; one that did not answer, or broke off,
 //! is never lent again.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::daemon::{Daemon, DaemonError};
 
@@ -17,6 +17,7 @@ pub(crate) struct CompilerPool {
     state: Mutex<State>,
     freed: Condvar,
     size: usize,
+    parses: OnceLock<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +39,7 @@ impl CompilerPool {
             state: Mutex::default(),
             freed: Condvar::new(),
             size: size.max(1),
+            parses: OnceLock::new(),
         }
     }
 
@@ -64,6 +66,11 @@ impl CompilerPool {
             lent.daemon = Some(start()?);
         }
         Ok(lent)
+    }
+
+    /// Whether the syntax trees of the compiler are understood: found out by the first that starts.
+    pub(crate) const fn parses(&self) -> &OnceLock<bool> {
+        &self.parses
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

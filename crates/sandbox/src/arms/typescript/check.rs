@@ -11,7 +11,6 @@
 //! names are whole paths; one that let go of nothing when it was told to is not asked again.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -62,7 +61,8 @@ pub(super) fn judge(
 /// Starts a warm compiler, where none is there.
 pub(super) fn warm(toolchain: &Toolchain, shared: &Shared) -> Result<(), PrepareError> {
     let pool = shared.pool(toolchain.compiler);
-    pool.checkout(|| start(toolchain, shared))?.give_back();
+    pool.checkout(|| start(toolchain, shared, &pool))?
+        .give_back();
     Ok(())
 }
 
@@ -72,7 +72,7 @@ fn judged(
     project: &Project,
 ) -> Result<Judgement, DaemonError> {
     let pool = shared.pool(toolchain.compiler);
-    let mut lent = settled(&pool, || start(toolchain, shared))?;
+    let mut lent = settled(&pool, || start(toolchain, shared, &pool))?;
     let daemon = lent.daemon();
     let update = update(daemon.holds(), project);
     daemon.hold(&project.config, &project.says);
@@ -81,7 +81,7 @@ fn judged(
     let whole = json!({ "snapshot": snapshot, "project": project.config });
     let mut of_program = whole.clone();
     of_program["file"] = json!(project.program);
-    let tree = if project.parsed && parses() {
+    let tree = if project.parsed && pool.parses().get() == Some(&true) {
         Some(daemon.put("getSourceFile", of_program.clone())?)
     } else {
         None
@@ -146,7 +146,11 @@ fn settled(
     }
 }
 
-fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> {
+fn start(
+    toolchain: &Toolchain,
+    shared: &Shared,
+    pool: &CompilerPool,
+) -> Result<Daemon, DaemonError> {
     let arguments = ["--api", "-async"];
     let mut daemon = Daemon::start(toolchain.compiler, &arguments, &shared.redirected())?;
     daemon.ask("initialize", Value::Null, COMPILE_TIME)?;
@@ -154,26 +158,18 @@ fn start(toolchain: &Toolchain, shared: &Shared) -> Result<Daemon, DaemonError> 
     let open = json!({ "openProjects": [anchor] });
     let mut answer = daemon.ask("updateSnapshot", open, COMPILE_TIME)?;
     let snapshot = answer["snapshot"].take();
-    if PARSES.get().is_none() {
+    if pool.parses().get().is_none() {
         let sample = toolchain.folder.join(SAMPLE);
         let file = json!({ "snapshot": snapshot, "project": anchor, "file": sample });
         let asked = daemon.put("getSourceFile", file)?;
         let tree = parsed(&mut daemon, asked)?;
         let understood = tree.is_some_and(|tree| erase::understood(&tree));
-        if !*PARSES.get_or_init(|| understood) {
+        if !*pool.parses().get_or_init(|| understood) {
             let program = toolchain.compiler.display();
             tracing::info!("programs are emitted by {program}, whose trees are not understood");
         }
     }
     Ok(daemon)
-}
-
-/// Whether the trees of the compiler are understood, which is found out once in a process as the
-/// compiler is.
-static PARSES: OnceLock<bool> = OnceLock::new();
-
-fn parses() -> bool {
-    PARSES.get().copied().unwrap_or_default()
 }
 
 /// The tree of a text; none where the compiler does not give it.
