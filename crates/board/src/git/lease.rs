@@ -94,6 +94,13 @@ impl Lease {
     }
 }
 
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Closing alone would leave it held by a process that is just being started.
+        self.file.unlock().ok();
+    }
+}
+
 /// How the file is opened: no link that somebody else laid is followed.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();

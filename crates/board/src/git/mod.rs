@@ -75,7 +75,7 @@ struct Inner {
     /// The same folder, held as long as the run lives.
     held: Lease,
     /// The workspace, held alike.
-    _workspace: Lease,
+    workspace_held: Lease,
     /// Files that git takes for unchanged in the workspace, whatever they hold.
     unseen: Vec<PathBuf>,
     /// Taken by whatever touches the workspace.
@@ -99,13 +99,15 @@ impl Repository {
         &self.0.workspace
     }
 
-    /// Removes the folder for worktrees at the run's end, where none is left in it.
+    /// Removes the folder for worktrees at the run's end, where none is left in it, and what held
+    /// the workspace. Nothing is worked on after that.
     ///
     /// # Errors
     ///
     /// What the system says, but for a folder that holds something or is gone.
     pub fn close(&self) -> Result<(), GitError> {
         use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+        self.0.workspace_held.remove();
         match std::fs::remove_dir(&self.0.trees) {
             // What is left in it is looked at by a later run, by the lease.
             Err(error) if error.kind() == DirectoryNotEmpty => return Ok(()),

@@ -248,7 +248,7 @@ impl Repository {
             common,
             trees,
             held: run_lease,
-            _workspace: lease,
+            workspace_held: lease,
             unseen: found.unseen,
             main: tokio::sync::Mutex::new(MainTree::default()),
             folders: tokio::sync::Mutex::default(),
