@@ -48,12 +48,20 @@ impl Board {
             return;
         };
         let message = format!("{id}: {}\n\nUnfinished work.", issue.text.title);
+        // Where nobody worked there is nothing to keep, and no branch to keep it on.
+        let unused = issue.work.dispatched == 0;
         let lands = issue.status == IssueStatus::Failed && !issue.work.landed;
         let leaving = Leaving {
             worktree: worktree.clone(),
             lands,
         };
-        self.put_away_by(id, leaving, Ask::Discard { worktree, message });
+        let ask = if unused {
+            let commit = worktree.baseline.clone();
+            Ask::Remove { worktree, commit }
+        } else {
+            Ask::Discard { worktree, message }
+        };
+        self.put_away_by(id, leaving, ask);
     }
 
     /// Asks for a worktree to be put away. Its issue may be revived or removed meanwhile.

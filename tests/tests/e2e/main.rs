@@ -12,6 +12,7 @@ mod bad_input;
 mod board;
 mod board_field;
 mod board_killed;
+mod board_left;
 mod board_random;
 mod code_knowledge;
 mod coders;

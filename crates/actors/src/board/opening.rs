@@ -73,6 +73,12 @@ impl Ground {
         if let Some(note) = self.opened.leftover_note() {
             voice.log(LogLevel::Warn, CODE, note);
         }
+        if let Some(unjudged) = &self.opened.unjudged {
+            voice.log(LogLevel::Warn, CODE, unjudged.clone());
+        }
+        if let Some(note) = self.opened.stays_note() {
+            voice.log(LogLevel::Info, CODE, note);
+        }
         if !self.opened.nested.is_empty() {
             let nested = Listed(&self.opened.nested);
             let text = format!(

@@ -44,6 +44,18 @@ pub enum GitError {
         /// How long it was waited for.
         secs: u64,
     },
+    /// Another run works on the workspace.
+    #[error(
+        "another run of gg (process {by}) works on the workspace `{}` with a board; wait for its \
+         end, or give this run a clone of its own",
+        .workspace.display()
+    )]
+    Held {
+        /// The workspace.
+        workspace: PathBuf,
+        /// The process, as it wrote itself down.
+        by: String,
+    },
     /// Git answered something that cannot be read.
     #[error("`git {what}` answered something unexpected: {found:?}")]
     Unreadable {

@@ -18,8 +18,12 @@
 //! What it leaves to others: who merges and when.
 
 mod asked;
+mod begun;
 mod change_map;
 mod error;
+mod hidden;
+mod journal;
+mod lease;
 mod markers;
 mod merge;
 mod open;
@@ -28,7 +32,10 @@ mod restore;
 mod shield;
 mod stage;
 mod status;
+mod sweep;
+mod text;
 mod thread;
+mod usable;
 mod worktree;
 
 #[cfg(test)]
@@ -40,8 +47,10 @@ use std::time::Duration;
 
 pub use error::GitError;
 pub use open::{Leftover, Opened, Options};
+pub use sweep::Stays;
 pub use thread::{GitThread, Gone};
 
+use lease::Lease;
 use merge::OpenMerge;
 use process::Git;
 
@@ -59,8 +68,16 @@ struct Inner {
     workspace: PathBuf,
     /// The git folder of the workspace itself.
     own: PathBuf,
+    /// The git folder that all work trees share.
+    common: PathBuf,
     /// Where worktrees are made.
     trees: PathBuf,
+    /// The same folder, held as long as the run lives.
+    held: Lease,
+    /// The workspace, held alike.
+    workspace_held: Lease,
+    /// Files that git takes for unchanged in the workspace, whatever they hold.
+    unseen: Vec<PathBuf>,
     /// Taken by whatever touches the workspace.
     main: tokio::sync::Mutex<MainTree>,
     /// Taken while a folder of a worktree comes or goes, behind `main` where both are: a git that
@@ -82,19 +99,25 @@ impl Repository {
         &self.0.workspace
     }
 
-    /// Removes the folder for worktrees at the run's end, where none is left in it.
+    /// Removes the folder for worktrees at the run's end, where none is left in it, and what held
+    /// the workspace. Nothing is worked on after that.
     ///
     /// # Errors
     ///
     /// What the system says, but for a folder that holds something or is gone.
     pub fn close(&self) -> Result<(), GitError> {
         use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+        self.0.workspace_held.remove();
         match std::fs::remove_dir(&self.0.trees) {
-            Err(error) if !matches!(error.kind(), DirectoryNotEmpty | NotFound) => {
-                Err(GitError::io(&self.0.trees, error))
+            // What is left in it is looked at by a later run, by the lease.
+            Err(error) if error.kind() == DirectoryNotEmpty => return Ok(()),
+            Err(error) if error.kind() != NotFound => {
+                return Err(GitError::io(&self.0.trees, error));
             }
-            _ => Ok(()),
+            _ => {}
         }
+        self.0.held.remove();
+        Ok(())
     }
 
     fn git(&self) -> &Git {

@@ -8,12 +8,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::GitError;
+use super::journal::Note;
+use super::lease::{Lease, Taken};
 use super::process::{Git, Invocation};
 use super::stage::Nested;
+use super::sweep::{self, Stays};
+use super::text::shown;
+use super::usable::{folders, stands_alone, usable, version};
 use super::{Inner, LOCK_PATIENCE, MainTree, Repository};
 
+/// What a run holds of its workspace, in the workspace's git folder.
+const LEASE: &str = "gg-board";
+
 /// Where worktrees stand, below the folder for temporary files.
-const FOLDER: &str = "gg-worktrees";
+pub(super) const FOLDER: &str = "gg-worktrees";
+
+/// Folders of earlier runs that a sentence names before it counts.
+const TOLD: usize = 10;
 
 /// The line that keeps gg's own folder out of commits.
 const EXCLUDED: &str = "/.gg/";
@@ -59,6 +70,10 @@ pub struct Opened {
     pub leftovers: Vec<Leftover>,
     /// Repositories inside the workspace that it does not track: no worktree has them.
     pub nested: Vec<String>,
+    /// A sentence on what was committed in an earlier run's conflict, and judged by nobody.
+    pub unjudged: Option<String>,
+    /// Folders of earlier runs that were not swept away.
+    pub stays: Vec<Stays>,
 }
 
 /// Something an earlier run left in the repository.
@@ -96,6 +111,25 @@ impl Opened {
     }
 }
 
+impl Opened {
+    /// A sentence on folders of earlier runs that stay, wherever their workspaces are; `None` where
+    /// none does.
+    pub fn stays_note(&self) -> Option<String> {
+        let told: Vec<_> = (self.stays.iter().take(TOLD))
+            .map(|stays| format!("`{}` ({})", stays.path.display(), stays.why))
+            .collect();
+        let more = self.stays.len() - told.len();
+        let more = (more > 0).then(|| format!(" and {more} more"));
+        (!told.is_empty()).then(|| {
+            format!(
+                "worktrees of earlier runs stay where they are, and may be removed by hand: {}{}",
+                told.join(", "),
+                more.unwrap_or_default()
+            )
+        })
+    }
+}
+
 impl Repository {
     /// Says whether a board can work on a workspace, as it is; it changes nothing. A lock is not
     /// looked at: whoever holds it may be done before the run begins.
@@ -117,7 +151,7 @@ impl Repository {
             return stands_alone(&git, &workspace).await;
         }
         let (own, common) = folders(&git, &workspace).await?;
-        usable(&git, &workspace, &own, &common).await
+        usable(&git, &workspace, &own, &common).await.map(drop)
     }
 
     /// Opens the repository of a workspace, or makes one where there is none.
@@ -144,17 +178,35 @@ impl Repository {
         if initialized {
             stands_alone(&git, &workspace).await?;
             let init = ["init", "-q", "--template=", "-b", "main"];
-            git.run(Invocation::new(&workspace, init)).await?;
+            git.run(Invocation::anywhere(&workspace, init)).await?;
         }
         let (own, common) = folders(&git, &workspace).await?;
+        let held = own.join(LEASE);
+        let lease = match Lease::take(&held).map_err(|error| GitError::io(&held, error))? {
+            Taken::Mine(lease) => lease,
+            Taken::Theirs(by) => return Err(GitError::Held { workspace, by }),
+        };
         let lock = own.join("index.lock");
-        if !git.lock_goes(&lock).await {
-            let secs = git.patience_secs();
-            return Err(GitError::Locked { lock, secs });
-        }
-        usable(&git, &workspace, &own, &common).await?;
+        let found = loop {
+            if !git.lock_goes(&lock).await {
+                return Err(match Note::read(&own) {
+                    Some(note) => GitError::Unsupported(note.killed_with_lock(&workspace, &lock)),
+                    None => GitError::Locked {
+                        lock,
+                        secs: git.patience_secs(),
+                    },
+                });
+            }
+            let found = usable(&git, &workspace, &own, &common).await?;
+            if !found.locked {
+                break found;
+            }
+        };
+        // What an earlier run noted is over.
+        Note::clear(&own)?;
         exclude(&common)?;
-        let trees = make_trees(&trees, &workspace)?;
+        let (trees, run_lease) = make_trees(&trees, &workspace)?;
+        let stays = git.sweep(&trees).await;
 
         let mut status = git.status(&workspace, false).await?;
         if status.commit.is_none() {
@@ -182,14 +234,22 @@ impl Repository {
             initialized,
             commit,
             branch: status.branch,
+            nested: shown(&status.nested),
+            unjudged: found.unjudged,
+            stays: (stays.into_iter())
+                .filter(|stays| !known(&leftovers, &stays.path))
+                .collect(),
             leftovers,
-            nested: status.nested,
         };
         let inner = Inner {
             git,
             workspace,
             own,
+            common,
             trees,
+            held: run_lease,
+            workspace_held: lease,
+            unseen: found.unseen,
             main: tokio::sync::Mutex::new(MainTree::default()),
             folders: tokio::sync::Mutex::default(),
         };
@@ -197,108 +257,17 @@ impl Repository {
     }
 }
 
-/// Refuses a repository in which a board's work could not be done, or would not be whole.
-async fn usable(git: &Git, workspace: &Path, own: &Path, common: &Path) -> Result<(), GitError> {
-    if let Some(what) = under_way(own) {
-        return Err(GitError::Unsupported(unfinished(workspace, own, what)));
-    }
-    if common.join("refs/heads/gg").is_file() {
-        return Err(GitError::Unsupported(
-            "the repository has a branch `gg`, so no branch `gg/…` can be made; rename it with \
-             `git branch -m gg <name>`"
-                .to_owned(),
-        ));
-    }
-    submodules(git, workspace).await
-}
-
-/// Refuses a git that lacks what is needed.
-async fn version(git: &Git, dir: &Path) -> Result<(), GitError> {
-    let said = git.run(Invocation::new(dir, ["version"])).await?.text();
-    let mut numbers = said
-        .split_ascii_whitespace()
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-        .unwrap_or_default()
-        .split('.')
-        .map(|number| number.parse::<u32>().unwrap_or_default());
-    let found = (numbers.next(), numbers.next());
-    if found >= (Some(2), Some(31)) {
-        Ok(())
-    } else {
-        Err(GitError::Old(said))
-    }
-}
-
 /// The content filters the user has configured, wherever: without them, files kept elsewhere (LFS)
 /// would be committed whole, and checked out as pointers.
 async fn filters(git: &Git, dir: &Path) -> Result<Vec<(String, String)>, GitError> {
     let list = ["config", "-z", "--get-regexp", r"^filter\."];
-    let output = git.ask(&Invocation::new(dir, list)).await?;
+    let output = git.ask(&Invocation::anywhere(dir, list)).await?;
     // Exit code 1: there are none. Any other: his configuration is broken, and his own git is too.
     let text = String::from_utf8_lossy(&output.stdout);
     Ok((text.split('\0'))
         .filter_map(|row| row.split_once('\n'))
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect())
-}
-
-/// Refuses to make a repository within what another one tracks.
-async fn stands_alone(git: &Git, workspace: &Path) -> Result<(), GitError> {
-    let find = Invocation::new(workspace, ["rev-parse", "--absolute-git-dir"]);
-    let found = git.ask(&find).await?;
-    if !found.ok() {
-        return Ok(());
-    }
-    let folder = PathBuf::from(found.text());
-    let place = workspace.display();
-    if folder == workspace {
-        return Err(GitError::Unsupported(format!(
-            "the workspace `{place}` is a bare repository; a board works on a checked-out one: \
-             `git clone` it, and make the clone the workspace"
-        )));
-    }
-    let tracked = Invocation::new(workspace, ["ls-files", "-z", "--", "."]);
-    if git.run(tracked).await?.stdout.is_empty() {
-        return Ok(());
-    }
-    let outer = folder.parent().unwrap_or(&folder).display();
-    Err(GitError::Unsupported(format!(
-        "the workspace `{place}` is a folder of the repository `{outer}`; a board works on whole \
-         repositories: make `{outer}` the workspace"
-    )))
-}
-
-/// The workspace's own git folder, and the one all its worktrees share.
-async fn folders(git: &Git, workspace: &Path) -> Result<(PathBuf, PathBuf), GitError> {
-    let ask = Invocation::new(
-        workspace,
-        [
-            "rev-parse",
-            "--absolute-git-dir",
-            "--git-common-dir",
-            "--is-bare-repository",
-        ],
-    );
-    let output = git.ask(&ask).await?;
-    let text = output.text();
-    let lines: Vec<_> = text.lines().collect();
-    let place = workspace.display();
-    let [own, common, bare] = lines.as_slice() else {
-        return Err(GitError::Unsupported(format!(
-            "the workspace `{place}` has a `.git` that git cannot read: {}; mend it, or move it \
-             away to let gg make a repository",
-            output.said()
-        )));
-    };
-    let top = Invocation::new(workspace, ["rev-parse", "--show-toplevel"]);
-    let top = git.ask(&top).await?;
-    if *bare == "true" || !top.ok() || canonical(Path::new(&top.text()))? != workspace {
-        return Err(GitError::Unsupported(format!(
-            "the repository of the workspace `{place}` has its work tree elsewhere (`core.bare` \
-             or `core.worktree` is set); a board needs it in the workspace"
-        )));
-    }
-    Ok((own.into(), canonical(&workspace.join(common))?))
 }
 
 /// Keeps gg's own folder out of commits. The line stands once.
@@ -326,57 +295,22 @@ fn exclude(common: &Path) -> Result<(), GitError> {
     writeln!(file, "{before}{EXCLUDED}").map_err(io)
 }
 
-/// What was begun in a work tree and is not finished, by its git folder.
-pub(super) fn under_way(own: &Path) -> Option<&'static str> {
-    [
-        ("MERGE_HEAD", "merge"),
-        ("rebase-merge", "rebase"),
-        ("rebase-apply", "rebase"),
-        ("CHERRY_PICK_HEAD", "cherry-pick"),
-        ("REVERT_HEAD", "revert"),
-    ]
-    .into_iter()
-    .find_map(|(file, what)| own.join(file).exists().then_some(what))
-}
-
-/// The sentence on what an earlier run, or somebody else, left half done.
-fn unfinished(workspace: &Path, own: &Path, what: &str) -> String {
-    let message = std::fs::read_to_string(own.join("MERGE_MSG")).unwrap_or_default();
-    let of = (message.lines().next())
-        .filter(|line| what == "merge" && !line.is_empty())
-        .map(|line| format!(" (“{line}”)"))
-        .unwrap_or_default();
-    format!(
-        "a {what} is under way in the workspace `{}`{of}: an earlier run may have been killed in \
-         it; finish it, or go back with `git {what} --abort`, then start again",
-        workspace.display()
-    )
-}
-
-/// Refuses submodules: what an issue changes in one is a commit that nobody else would have.
-async fn submodules(git: &Git, workspace: &Path) -> Result<(), GitError> {
-    let list = Invocation::new(workspace, ["ls-files", "--stage", "-z"]);
-    let output = git.run(list).await?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found: Vec<_> = (text.split('\0'))
-        .filter(|row| row.starts_with("160000 "))
-        .filter_map(|row| row.split_once('\t'))
-        .map(|(_, path)| format!("`{path}`"))
-        .collect();
-    if found.is_empty() {
-        return Ok(());
-    }
-    Err(GitError::Unsupported(format!(
-        "the workspace has submodules ({}); boards do not support them, since what an issue \
-         changes in one would be a commit that nobody else has; take them into the repository, or \
-         run without `project-management`",
-        found.join(", ")
-    )))
+/// Whether what earlier runs left in this repository is told of already.
+fn known(leftovers: &[Leftover], place: &Path) -> bool {
+    (leftovers.iter())
+        .any(|leftover| matches!(leftover, Leftover::Worktree { path, .. } if path == place))
 }
 
 /// Makes the folder that worktrees stand in, for nobody else's eyes.
-fn make_trees(trees: &Path, workspace: &Path) -> Result<PathBuf, GitError> {
+fn make_trees(trees: &Path, workspace: &Path) -> Result<(PathBuf, Lease), GitError> {
     let io = |error| GitError::io(trees, error);
+    let inside = |place: &Path| {
+        GitError::Unsupported(format!(
+            "worktrees would stand in `{}`, inside the workspace; set TMPDIR to a folder outside \
+             of it",
+            place.display()
+        ))
+    };
     if let Some(parent) = trees.parent() {
         std::fs::create_dir_all(parent).map_err(io)?;
         if parent.ends_with(FOLDER) {
@@ -385,20 +319,30 @@ fn make_trees(trees: &Path, workspace: &Path) -> Result<PathBuf, GitError> {
             let open = std::fs::Permissions::from_mode(0o1777);
             std::fs::set_permissions(parent, open).ok();
         }
+        if canonical(parent)?.starts_with(workspace) {
+            return Err(inside(trees));
+        }
     }
+    // Held before there is a folder: one without a lease is of a gg that knew none.
+    let lease = sweep::lease_of(trees);
+    let lease = match Lease::take(&lease).map_err(|error| GitError::io(&lease, error))? {
+        Taken::Mine(lease) => lease,
+        Taken::Theirs(by) => {
+            return Err(GitError::Unsupported(format!(
+                "another run (process {by}) has its worktrees in `{}`",
+                trees.display()
+            )));
+        }
+    };
     match std::fs::DirBuilder::new().mode(0o700).create(trees) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
         _ => {}
     }
     let trees = canonical(trees)?;
     if trees.starts_with(workspace) {
-        return Err(GitError::Unsupported(format!(
-            "worktrees would stand in `{}`, inside the workspace; set TMPDIR to a folder outside \
-             of it",
-            trees.display()
-        )));
+        return Err(inside(&trees));
     }
-    Ok(trees)
+    Ok((trees, lease))
 }
 
 /// Branches of gg's, and the worktrees that have them.
@@ -432,6 +376,6 @@ async fn leftovers(git: &Git, workspace: &Path) -> Result<Vec<Leftover>, GitErro
         .collect())
 }
 
-fn canonical(path: &Path) -> Result<PathBuf, GitError> {
+pub(super) fn canonical(path: &Path) -> Result<PathBuf, GitError> {
     std::fs::canonicalize(path).map_err(|error| GitError::io(path, error))
 }

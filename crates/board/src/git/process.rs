@@ -59,7 +59,19 @@ pub(super) struct Output {
 }
 
 impl<'a> Invocation<'a> {
+    /// A command on the work tree that a folder is, and on no other: whatever becomes of its
+    /// `.git`, or of what the configuration says of its place, git looks nowhere else.
     pub(super) fn new<S: AsRef<OsStr>>(dir: &'a Path, args: impl IntoIterator<Item = S>) -> Self {
+        Self::anywhere(dir, args)
+            .variable("GIT_DIR", dir.join(".git"))
+            .variable("GIT_WORK_TREE", dir)
+    }
+
+    /// A command on whatever repository git finds from a folder on, where it needs one.
+    pub(super) fn anywhere<S: AsRef<OsStr>>(
+        dir: &'a Path,
+        args: impl IntoIterator<Item = S>,
+    ) -> Self {
         Self {
             dir,
             args: args.into_iter().map(|arg| arg.as_ref().into()).collect(),

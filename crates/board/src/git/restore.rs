@@ -1,9 +1,13 @@
 //! Undoing a merge that was not resolved: the workspace as it was, and nothing lost that somebody
 //! committed meanwhile.
 
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::begun::{self, under_way};
 use super::error::GitError;
-use super::merge::OpenMerge;
-use super::open::under_way;
+use super::journal::{Note, Stage};
+use super::merge::{OpenMerge, blob};
 use super::process::Invocation;
 use super::stage::Nested;
 use super::status::Status;
@@ -29,7 +33,13 @@ impl Repository {
         let Some(open) = &main.open else {
             return Err(GitError::Misplaced("no merge is open"));
         };
+        // Undoing comes first: where it cannot be noted, the conflict still is. A merge that git
+        // failed over stays noted as what it is.
+        if !open.failed {
+            open.note(Stage::Undoing).write(&self.0.own).ok();
+        }
         let kept = self.go_back(open).await?;
+        Note::clear(&self.0.own)?;
         main.open = None;
         Ok(kept)
     }
@@ -39,10 +49,10 @@ impl Repository {
         // What git knows how to undo it undoes with care for what others wrote meanwhile. Where it
         // cannot, the look below finds out.
         for _ in 0..3 {
-            let Some(what) = under_way(&self.0.own) else {
+            let Some(begun) = under_way(&self.0.own) else {
                 break;
             };
-            let abort = Invocation::new(dir, [what, "--abort"]);
+            let abort = Invocation::new(dir, begun.back);
             if !git.ask(&abort).await?.ok() {
                 break;
             }
@@ -65,16 +75,18 @@ impl Repository {
                 kept.extend(self.keep_tree(open, &status).await?);
                 git.run(Invocation::new(dir, ["reset", "-q", "--hard"]))
                     .await?;
-                for what in ["rebase", "cherry-pick", "revert"] {
-                    if under_way(&self.0.own) == Some(what) {
-                        git.run(Invocation::new(dir, [what, "--quit"])).await?;
-                    }
+                self.quit(dir, &self.0.own).await?;
+                for begun in begun::all(&self.0.own) {
+                    git.run(Invocation::new(dir, begun.back)).await?;
                 }
                 git.run(back(&["-f"])).await?;
             }
             status = git.status(dir, false).await?;
         }
         if self.is_back(open, &status) {
+            if open.failed {
+                kept.extend(self.take_back(open, status).await?);
+            }
             return Ok(kept);
         }
         Err(GitError::Unsupported(format!(
@@ -82,6 +94,58 @@ impl Repository {
             open.into.as_deref().unwrap_or("HEAD"),
             open.before
         )))
+    }
+
+    /// Takes back what git wrote of a merge that it failed over, for a full disk for one: else it
+    /// would be committed as work of the workspace. What is certainly git's goes; where anything
+    /// else is among it, all is kept on a branch first.
+    async fn take_back(
+        &self,
+        open: &OpenMerge,
+        mut status: Status,
+    ) -> Result<Option<String>, GitError> {
+        let (dir, git) = (self.workspace(), self.git());
+        let note = open.note(Stage::Merging);
+        let mut back = Invocation::new(dir, ["checkout", "-q", "HEAD", "--"]);
+        let mut changed = false;
+        for path in note.half_written(git, dir, &status).await? {
+            if !self.is_part(&path, open).await? {
+                let kept = self.keep_tree(open, &status).await?;
+                git.run(Invocation::new(dir, ["reset", "-q", "--hard"]))
+                    .await?;
+                return Ok(kept);
+            }
+            if status.untracked.contains(&path) {
+                let place = dir.join(&path);
+                std::fs::remove_file(&place).map_err(|error| GitError::io(place, error))?;
+                status.untracked.retain(|other| *other != path);
+            } else {
+                let mut only = OsString::from(":(literal,top)");
+                only.push(&path);
+                back = back.arg(only);
+                changed = true;
+            }
+        }
+        if changed {
+            git.run(back).await?;
+        }
+        Ok(None)
+    }
+
+    /// Whether a file is gone, or holds the beginning of what the merged commit has there, and
+    /// nothing else.
+    async fn is_part(&self, path: &Path, open: &OpenMerge) -> Result<bool, GitError> {
+        let dir = self.workspace();
+        let place = dir.join(path);
+        match std::fs::symlink_metadata(&place) {
+            Ok(kind) if !kind.is_file() => return Ok(false),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(GitError::io(place, error)),
+        }
+        let found = std::fs::read(&place).map_err(|error| GitError::io(place, error))?;
+        let whole = blob(self.git(), dir, &open.commit, path).await?;
+        Ok(whole.starts_with(&found))
     }
 
     fn is_back(&self, open: &OpenMerge, status: &Status) -> bool {

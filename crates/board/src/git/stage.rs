@@ -5,6 +5,7 @@
 //! work tree would become an entry that names a commit nobody else has, so its files are stored
 //! as files; in the workspace itself it is left out.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::path::Path;
 use super::error::GitError;
 use super::process::{Git, Invocation};
 use super::status::Status;
+use super::text::{os, path, records};
 
 /// What becomes of repositories inside a work tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +73,9 @@ impl Git {
             }
             add = add.arg("--").arg(".");
             for path in &status.nested {
-                add = add.arg(format!(":(exclude,literal,top){path}"));
+                let mut not = OsString::from(":(exclude,literal,top)");
+                not.push(path);
+                add = add.arg(not);
             }
             add
         };
@@ -114,10 +118,14 @@ impl Git {
     }
 
     /// Commits the files of a repository inside a work tree as files.
-    async fn carry(&self, dir: &Path, nested: &str) -> Result<(), GitError> {
+    async fn carry(&self, dir: &Path, nested: &Path) -> Result<(), GitError> {
         let mut open = vec![nested.to_owned()];
         while let Some(nested) = open.pop() {
             let inside = dir.join(&nested);
+            if !inside.join(".git").exists() {
+                // An entry for a repository that was never fetched: an empty folder.
+                continue;
+            }
             let list = Invocation::new(
                 &inside,
                 [
@@ -132,26 +140,31 @@ impl Git {
             let (folders, files): (Vec<_>, Vec<_>) = records(&files.stdout)
                 .into_iter()
                 .partition(|path| path.ends_with(b"/") || inside.join(os(path)).is_dir());
-            for folder in folders {
-                let folder = String::from_utf8_lossy(folder);
-                open.push(format!("{nested}/{}", folder.trim_end_matches('/')));
-            }
-            self.store(dir, Path::new(&nested), &files).await?;
+            open.extend((folders.into_iter()).map(|folder| nested.join(path(folder))));
+            self.store(dir, &nested, &files).await?;
         }
         Ok(())
+    }
+
+    /// The name of no object, as long as the repository's names are.
+    async fn no_object(&self, dir: &Path) -> Result<String, GitError> {
+        let format = Invocation::new(dir, ["rev-parse", "--show-object-format"]);
+        let sha256 = self.run(format).await?.text() == "sha256";
+        Ok("0".repeat(if sha256 { 64 } else { 40 }))
     }
 
     /// Puts files into the index as they are, past every attribute.
     async fn store(&self, dir: &Path, below: &Path, paths: &[&[u8]]) -> Result<(), GitError> {
         let mut rows = Vec::new();
-        for path in paths {
-            let path = below.join(os(path));
+        let nothing = self.no_object(dir).await?;
+        for name in paths {
+            let path = below.join(os(name));
             let full = dir.join(&path);
             let kind = match std::fs::symlink_metadata(&full) {
                 Ok(kind) => kind,
                 // It is tracked and gone.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    rows.extend_from_slice(b"0 0000000000000000000000000000000000000000\t");
+                    rows.extend_from_slice(format!("0 {nothing}\t").as_bytes());
                     rows.extend_from_slice(path.as_os_str().as_bytes());
                     rows.push(0);
                     continue;
@@ -183,14 +196,4 @@ impl Git {
         self.run(update.input(rows)).await?;
         Ok(())
     }
-}
-
-/// What NUL ends.
-fn records(bytes: &[u8]) -> Vec<&[u8]> {
-    let records = bytes.split(|byte| *byte == 0);
-    records.filter(|record| !record.is_empty()).collect()
-}
-
-fn os(bytes: &[u8]) -> &std::ffi::OsStr {
-    std::ffi::OsStr::from_bytes(bytes)
 }

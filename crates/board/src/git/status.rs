@@ -1,9 +1,10 @@
 //! Where a work tree stands: `git status`, read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::process::{Git, Invocation};
+use super::text::path;
 
 /// A work tree's HEAD and what in it is not committed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,15 +14,15 @@ pub(super) struct Status {
     /// The branch that is checked out; `None` where HEAD is detached.
     pub(super) branch: Option<String>,
     /// Tracked paths that differ from HEAD, staged or not.
-    pub(super) changed: Vec<String>,
+    pub(super) changed: Vec<PathBuf>,
     /// Paths in conflict.
-    pub(super) unmerged: Vec<String>,
+    pub(super) unmerged: Vec<PathBuf>,
     /// Files that are not tracked.
-    pub(super) untracked: Vec<String>,
+    pub(super) untracked: Vec<PathBuf>,
     /// Folders that are not tracked and are repositories of their own.
-    pub(super) nested: Vec<String>,
+    pub(super) nested: Vec<PathBuf>,
     /// Files and folders that are ignored, where they were asked for.
-    pub(super) ignored: Vec<String>,
+    pub(super) ignored: Vec<PathBuf>,
 }
 
 impl Status {
@@ -61,35 +62,39 @@ impl Git {
 fn parse(bytes: &[u8]) -> Option<Status> {
     let mut status = Status::default();
     for record in bytes.split(|byte| *byte == 0) {
-        let record = String::from_utf8_lossy(record);
-        let Some((kind, rest)) = record.split_once(' ') else {
+        let Some(blank) = record.iter().position(|byte| *byte == b' ') else {
             if record.is_empty() {
                 continue;
             }
             return None;
         };
+        let (kind, rest) = (&record[..blank], &record[blank + 1..]);
         match kind {
-            "#" => {
+            b"#" => {
+                let rest = String::from_utf8_lossy(rest);
                 if let Some(commit) = rest.strip_prefix("branch.oid ") {
                     status.commit = (commit != "(initial)").then(|| commit.to_owned());
                 } else if let Some(branch) = rest.strip_prefix("branch.head ") {
                     status.branch = (branch != "(detached)").then(|| branch.to_owned());
                 }
             }
-            "1" => status.changed.push(rest.splitn(8, ' ').nth(7)?.to_owned()),
-            "u" => status
-                .unmerged
-                .push(rest.splitn(10, ' ').nth(9)?.to_owned()),
-            "?" => match rest.strip_suffix('/') {
+            b"1" => status.changed.push(path(field(rest, 7)?)),
+            b"u" => status.unmerged.push(path(field(rest, 9)?)),
+            b"?" => match rest.strip_suffix(b"/") {
                 // Every file is listed by itself, so a folder is one that git does not enter.
-                Some(nested) => status.nested.push(nested.to_owned()),
-                None => status.untracked.push(rest.to_owned()),
+                Some(nested) => status.nested.push(path(nested)),
+                None => status.untracked.push(path(rest)),
             },
-            "!" => status.ignored.push(rest.to_owned()),
+            b"!" => status.ignored.push(path(rest)),
             _ => return None,
         }
     }
     Some(status)
+}
+
+/// What stands behind so many fields that a blank ends.
+fn field(record: &[u8], before: usize) -> Option<&[u8]> {
+    record.splitn(before + 1, |byte| *byte == b' ').nth(before)
 }
 
 #[cfg(test)]
@@ -98,18 +103,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_record_is_read_and_an_unknown_one_is_not() {
-        let text = "# branch.oid abc\0# branch.head gg/ui-1\0\
+        let text = b"# branch.oid abc\0# branch.head gg/ui-1\0\
                     1 .M N... 100644 100644 100644 aa bb a b.txt\0\
-                    u UU N... 100644 100644 100644 100644 aa bb cc c d.txt\0\
+                    u UU N... 100644 100644 100644 100644 aa bb cc c \xff.txt\0\
                     ? new.txt\0? app/\0! target/\0";
-        let status = parse(text.as_bytes()).unwrap();
+        let status = parse(text).unwrap();
         assert_eq!(status.commit.as_deref(), Some("abc"));
         assert_eq!(status.branch.as_deref(), Some("gg/ui-1"));
-        assert_eq!(status.changed, ["a b.txt"]);
-        assert_eq!(status.unmerged, ["c d.txt"]);
-        assert_eq!(status.untracked, ["new.txt"]);
-        assert_eq!(status.nested, ["app"]);
-        assert_eq!(status.ignored, ["target/"]);
+        assert_eq!(status.changed, [PathBuf::from("a b.txt")]);
+        assert_eq!(status.unmerged, [path(b"c \xff.txt")]);
+        assert_eq!(status.untracked, [PathBuf::from("new.txt")]);
+        assert_eq!(status.nested, [PathBuf::from("app")]);
+        assert_eq!(status.ignored, [PathBuf::from("target/")]);
         assert!(!status.is_clean());
         let first = parse(b"# branch.oid (initial)\0# branch.head (detached)\0").unwrap();
         assert_eq!((first.commit, first.branch), (None, None));

@@ -1,17 +1,17 @@
 //! The worktrees of issues: cut, committed, put back, put away.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::issue::Worktree;
 use crate::protocol::{Committed, PutAway};
 
 use super::Repository;
+use super::begun::{self, under_way};
 use super::error::GitError;
-use super::open::under_way;
 use super::process::Invocation;
 use super::stage::Nested;
 use super::status::Status;
+use super::text::shown;
 
 /// Names tried for a branch before the repository is believed to be strange.
 const NAMES: u32 = 1000;
@@ -63,6 +63,14 @@ impl Repository {
                 said,
             });
             if !taken {
+                // Git takes a folder back that it could not fill, and leaves the branch.
+                if !path.exists() {
+                    let branch = format!("refs/heads/{branch}");
+                    let delete = ["update-ref", "-d", &branch, &baseline];
+                    let delete = Invocation::new(self.workspace(), delete);
+                    // Why the worktree could not be cut is what is told.
+                    self.git().ask(&delete).await.ok();
+                }
                 break;
             }
         }
@@ -95,11 +103,13 @@ impl Repository {
     pub async fn reset(&self, worktree: &Worktree, commit: &str) -> Result<(), GitError> {
         let own = sound(worktree)?;
         let dir = &worktree.path;
+        self.unlock(worktree, &own).await;
         self.quit(dir, &own).await?;
         let head = format!("refs/heads/{}", worktree.branch);
         let head = Invocation::new(dir, ["symbolic-ref", "HEAD", &head]);
         self.git().run(head).await?;
-        self.locked(dir, &own, ["reset", "-q", "--hard", commit])
+        self.git()
+            .run(Invocation::new(dir, ["reset", "-q", "--hard", commit]))
             .await?;
         let clean = Invocation::new(dir, ["clean", "-q", "-ffd"]);
         self.git().run(clean).await?;
@@ -140,56 +150,23 @@ impl Repository {
         let branch = format!("refs/heads/{}", worktree.branch);
         // With the commit that is expected there: a branch that moved stays.
         let delete = Invocation::new(self.workspace(), ["update-ref", "-d", &branch, commit]);
-        let output = self.git().ask(&delete).await?;
-        Ok(if output.ok() {
-            PutAway::Removed
-        } else {
-            PutAway::BranchKept(output.said())
+        // The folder is gone, whatever becomes of the branch.
+        Ok(match self.git().ask(&delete).await {
+            Ok(output) if output.ok() => PutAway::Removed,
+            Ok(output) => PutAway::BranchKept(output.said()),
+            Err(error) => PutAway::BranchKept(error.to_string()),
         })
     }
 
     /// Removes a folder in which git finds nothing that is not on its branch.
     async fn remove_folder(&self, worktree: &Worktree) -> Result<(), GitError> {
-        let inner = self.inner_repositories(&worktree.path).await?;
-        if !inner.is_empty() {
-            return Err(GitError::Unsupported(format!(
-                "`{}` in it is a repository of its own, whose commits are nowhere else",
-                inner.join("`, `")
-            )));
-        }
+        self.git().holds_nothing_else(&worktree.path).await?;
         // Unforced, it refuses whatever is changed, not tracked, or locked.
         let remove = Invocation::new(self.workspace(), ["worktree", "remove"]);
         let remove = remove.arg(&worktree.path);
         let _folders = self.0.folders.lock().await;
         self.git().run(remove).await?;
         Ok(())
-    }
-
-    /// Folders of tracked files that are repositories with commits. Git takes such a folder for an
-    /// ordinary one as soon as one file of it is tracked.
-    async fn inner_repositories(&self, dir: &Path) -> Result<Vec<String>, GitError> {
-        let list = Invocation::new(dir, ["ls-files", "-z"]);
-        let list = self.git().run(list).await?;
-        let list = String::from_utf8_lossy(&list.stdout);
-        let mut folders = BTreeSet::new();
-        for path in list.split('\0') {
-            let mut path = path;
-            while let Some((folder, _)) = path.rsplit_once('/')
-                && folders.insert(folder)
-            {
-                path = folder;
-            }
-        }
-        folders.retain(|folder| dir.join(folder).join(".git").exists());
-        let mut inner = Vec::new();
-        for folder in folders {
-            let place = dir.join(folder);
-            let head = Invocation::new(&place, ["rev-parse", "--verify", "-q", "HEAD"]);
-            if self.git().ask(&head).await?.ok() {
-                inner.push(folder.to_owned());
-            }
-        }
-        Ok(inner)
     }
 
     /// The tip of the branch behind it, what is ignored, and repositories inside.
@@ -200,12 +177,11 @@ impl Repository {
     ) -> Result<(String, Vec<String>, Vec<String>), GitError> {
         let own = sound(worktree)?;
         let dir = &worktree.path;
-        self.unlock(&own).await;
+        self.unlock(worktree, &own).await;
         let status = self.git().status(dir, true).await?;
-        let on_branch = status.branch.as_ref() == Some(&worktree.branch);
-        if under_way(&own).is_some_and(|what| what != "merge") {
-            self.quit(dir, &own).await?;
-        }
+        // A branch without a commit is one that was deleted while it was checked out.
+        let on_branch = status.branch.as_ref() == Some(&worktree.branch) && status.commit.is_some();
+        self.quit(dir, &own).await?;
         let dirty =
             !status.is_clean() || !status.nested.is_empty() || own.join("MERGE_HEAD").exists();
         let mut commit = status.commit.clone();
@@ -218,8 +194,14 @@ impl Repository {
             let head = Invocation::new(dir, ["rev-parse", "HEAD"]);
             commit = Some(self.git().run(head).await?.text());
         }
-        let commit = commit.ok_or(GitError::Misplaced("the worktree's branch has no commit"))?;
-        Ok((commit, status.ignored, status.nested))
+        let mut commit =
+            commit.ok_or(GitError::Misplaced("the worktree's branch has no commit"))?;
+        if status.commit.as_ref() != Some(&worktree.baseline)
+            && !self.is_ancestor(&worktree.baseline, &commit).await?
+        {
+            commit = self.put_upon_baseline(worktree, &commit, message).await?;
+        }
+        Ok((commit, shown(&status.ignored), shown(&status.nested)))
     }
 
     /// Commits a worktree that has something else checked out to its branch, so that all of it
@@ -254,42 +236,56 @@ impl Repository {
         Ok(commit)
     }
 
+    /// Commits what a branch holds once more, upon the commit the worktree was cut from: an agent
+    /// that amended that commit or went back behind it has a branch that lacks it, and a merge
+    /// would start from somewhere else than what was reviewed. What the branch was is a further
+    /// parent.
+    async fn put_upon_baseline(
+        &self,
+        worktree: &Worktree,
+        tip: &str,
+        message: &str,
+    ) -> Result<String, GitError> {
+        let (dir, git) = (&worktree.path, self.git());
+        let tree = format!("{tip}^{{tree}}");
+        let base = &worktree.baseline;
+        let make = ["commit-tree", &tree, "-m", message, "-p", base, "-p", tip];
+        let commit = git.run(Invocation::new(dir, make)).await?.text();
+        let branch = format!("refs/heads/{}", worktree.branch);
+        let update = ["update-ref", &branch, &commit, tip];
+        git.run(Invocation::new(dir, update)).await?;
+        Ok(commit)
+    }
+
     /// Lets go of a rebase or another sequence that nobody will finish; the tree stays as it is.
-    async fn quit(&self, dir: &Path, own: &Path) -> Result<(), GitError> {
-        for (file, what) in [
-            ("rebase-merge", "rebase"),
-            ("rebase-apply", "rebase"),
-            ("CHERRY_PICK_HEAD", "cherry-pick"),
-            ("REVERT_HEAD", "revert"),
-        ] {
-            if own.join(file).exists() {
-                self.git()
-                    .run(Invocation::new(dir, [what, "--quit"]))
-                    .await?;
-            }
+    pub(super) async fn quit(&self, dir: &Path, own: &Path) -> Result<(), GitError> {
+        for quit in begun::all(own).into_iter().filter_map(|begun| begun.quit) {
+            self.git().run(Invocation::new(dir, quit)).await?;
         }
         Ok(())
     }
 
-    /// Runs a command in a worktree whose agents have all ended.
-    async fn locked<const N: usize>(
-        &self,
-        dir: &Path,
-        own: &Path,
-        args: [&str; N],
-    ) -> Result<(), GitError> {
-        self.unlock(own).await;
-        self.git().run(Invocation::new(dir, args)).await?;
-        Ok(())
-    }
-
-    /// Removes a lock that a killed git left in an issue's own worktree: its agents have ended,
-    /// and it is waited for like any other before.
-    async fn unlock(&self, own: &Path) {
-        let lock = own.join("index.lock");
-        if lock.exists() && !self.git().lock_goes(&lock).await {
-            // Where it cannot be removed, the next command says so.
-            std::fs::remove_file(&lock).ok();
+    /// Removes locks that a killed git left in an issue's own worktree and on its branch: its
+    /// agents have ended, and they are waited for like any other before.
+    async fn unlock(&self, worktree: &Worktree, own: &Path) {
+        let branch = format!("refs/heads/{}.lock", worktree.branch);
+        let locks = [
+            own.join("index.lock"),
+            own.join("HEAD.lock"),
+            self.0.common.join(branch),
+        ];
+        let there: Vec<_> = locks.iter().filter(|lock| lock.exists()).collect();
+        for (place, lock) in there.iter().enumerate() {
+            // All of them were there before the first was waited for.
+            let stays = if place == 0 {
+                !self.git().lock_goes(lock).await
+            } else {
+                lock.exists()
+            };
+            if stays {
+                // Where it cannot be removed, the next command says so.
+                std::fs::remove_file(lock).ok();
+            }
         }
     }
 
@@ -322,11 +318,16 @@ pub(super) fn numbered(stem: &str, number: u32) -> String {
 ///
 /// Without this look a git would search the folders above, and might commit to another repository.
 fn sound(worktree: &Worktree) -> Result<PathBuf, GitError> {
+    pointer(&worktree.path)
+}
+
+/// The same of a folder that is a worktree, if it is one.
+pub(super) fn pointer(worktree: &Path) -> Result<PathBuf, GitError> {
     let damaged = |found: String| GitError::Damaged {
-        path: worktree.path.clone(),
+        path: worktree.to_owned(),
         found,
     };
-    let file = worktree.path.join(".git");
+    let file = worktree.join(".git");
     let text = std::fs::read(&file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => damaged("is not there".to_owned()),
         _ => damaged(format!("cannot be read: {error}")),

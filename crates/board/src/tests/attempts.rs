@@ -295,7 +295,7 @@ fn a_refusal_as_the_agent_starts_is_the_same_and_the_worktree_goes() {
     world.until("ISSUE-1", is_run);
     world.tell("ISSUE-1", Answer::Refused(Refusal::Agents { max: 3 }));
     assert_eq!(world.status("ISSUE-1"), IssueStatus::Open);
-    assert!(matches!(world.go_on("ISSUE-1"), Ask::Discard { .. }));
+    assert!(matches!(world.go_on("ISSUE-1"), Ask::Remove { .. }));
     assert_eq!(landed(&world), []);
     assert_eq!(world.board.issue(&"ISSUE-1".into()).unwrap().attempts, 0);
 }

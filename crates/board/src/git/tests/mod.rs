@@ -1,8 +1,11 @@
 //! Real repositories in temporary folders, and what agents and strangers do to them.
 
 mod bending;
+mod guarded;
+mod killed;
 mod merging;
 mod opening;
+mod sweeping;
 mod worktrees;
 
 use std::path::{Path, PathBuf};

@@ -162,6 +162,7 @@ async fn branches_and_worktrees_of_earlier_runs_are_told_and_stand_in_nobodys_wa
     let killed = repository.cut("gg/ui-2").await.unwrap();
     sh(&killed.path, "echo 2 >two").await;
 
+    drop(repository);
     let mut options = field.options();
     options.trees = field.workspace().join("../trees-2");
     let (next, opened) = Repository::open(options).await.unwrap();
