@@ -76,9 +76,13 @@ impl Board {
     /// A worktree was put away, or stays.
     pub(crate) fn put_away(&mut self, id: &IssueId, leaving: Leaving, answer: Answer) {
         let Leaving { worktree, lands } = leaving;
+        let (answer, given_up) = match answer {
+            Answer::PutAway { end, given_up } => (Ok(end), given_up),
+            other => (Err(other), Vec::new()),
+        };
         let kept = match answer {
-            Answer::PutAway(PutAway::Removed) => None,
-            Answer::PutAway(PutAway::BranchKept(why)) => {
+            Ok(PutAway::Removed) => None,
+            Ok(PutAway::BranchKept(why)) => {
                 let branch = &worktree.branch;
                 self.out.push(Effect::Warn {
                     issue: id.clone(),
@@ -86,13 +90,23 @@ impl Board {
                 });
                 None
             }
-            Answer::PutAway(PutAway::Kept(why)) | Answer::Lost(why) => Some(why),
-            other => {
+            Ok(PutAway::Kept(why)) | Err(Answer::Lost(why)) => Some(why),
+            Err(other) => {
                 let what = format!("a worktree of `{id}` was put away, and {other:?}");
                 self.out.push(Effect::Defect(what.clone()));
                 Some(what)
             }
         };
+        if kept.is_none() && !given_up.is_empty() {
+            self.out.push(Effect::Warn {
+                issue: id.clone(),
+                message: format!(
+                    "agents of issue `{id}` made commits that no branch keeps: `{}`; `git branch \
+                     NAME COMMIT` keeps one, until git collects it",
+                    given_up.join("`, `")
+                ),
+            });
+        }
         if let Some(why) = kept {
             self.out.push(Effect::Warn {
                 issue: id.clone(),

@@ -142,7 +142,12 @@ pub enum Answer {
     /// See [`Ask::Restore`]: the branches that keep what was committed while the merge was open.
     Restored(Result<Vec<String>, String>),
     /// See [`Ask::Remove`] and [`Ask::Discard`].
-    PutAway(PutAway),
+    PutAway {
+        /// What became of it.
+        end: PutAway,
+        /// Commits made in it that nothing keeps once it is gone, newest first.
+        given_up: Vec<String>,
+    },
     /// Whoever was to carry the ask out is gone, and what became of it is not known. Fits every
     /// ask.
     Lost(String),

@@ -1,8 +1,9 @@
 //! The asks of a board that are git's, carried out.
 
-use crate::protocol::{Answer, Ask};
+use crate::protocol::{Answer, Ask, PutAway};
 
 use super::Repository;
+use super::error::GitError;
 
 impl Repository {
     /// Carries out what a board asks of git; `None` for what it asks of somebody else.
@@ -28,11 +29,30 @@ impl Repository {
                 Answer::Restored(self.restore().await.map_err(|error| error.to_string()))
             }
             Ask::Remove { worktree, commit } => {
-                Answer::PutAway(self.remove(&worktree, &commit).await)
+                let given_up = self.given_up(&worktree).await;
+                put_away(given_up, self.remove(&worktree, &commit)).await
             }
             Ask::Discard { worktree, message } => {
-                Answer::PutAway(self.discard(&worktree, &message).await)
+                let given_up = self.given_up(&worktree).await;
+                put_away(given_up, self.discard(&worktree, &message)).await
             }
         })
+    }
+}
+
+/// Puts a worktree away, where it is known what goes with it.
+async fn put_away(
+    given_up: Result<Vec<String>, GitError>,
+    end: impl Future<Output = PutAway>,
+) -> Answer {
+    match given_up {
+        Ok(given_up) => Answer::PutAway {
+            end: end.await,
+            given_up,
+        },
+        Err(error) => Answer::PutAway {
+            end: PutAway::Kept(error.to_string()),
+            given_up: Vec::new(),
+        },
     }
 }

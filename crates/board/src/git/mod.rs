@@ -21,6 +21,7 @@ mod asked;
 mod begun;
 mod change_map;
 mod error;
+mod given_up;
 mod hidden;
 mod journal;
 mod lease;

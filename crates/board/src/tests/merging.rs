@@ -3,7 +3,7 @@
 use vocab::board::{IssueStatus, MergeOutcome};
 use vocab::outcome::EndStatus;
 
-use super::world::{World, stopped};
+use super::world::{World, put_away, stopped};
 use crate::*;
 
 fn merging(ask: &Ask) -> bool {
@@ -138,13 +138,32 @@ fn a_merge_agent_that_cannot_start_undoes_the_merge() {
 }
 
 #[test]
+fn commits_that_go_with_a_worktree_are_named_and_those_of_one_that_stays_are_not() {
+    for (end, named) in [
+        (PutAway::Removed, true),
+        (PutAway::BranchKept("it is locked".to_owned()), true),
+        (PutAway::Kept("it is locked".to_owned()), false),
+    ] {
+        let mut world = World::new();
+        world.file("a", &[], &[]);
+        world.until("ISSUE-1", |ask| matches!(ask, Ask::Remove { .. }));
+        let given_up = vec!["c0ffee".to_owned(), "dec0de".to_owned()];
+        world.tell("ISSUE-1", Answer::PutAway { end, given_up });
+        let warned = world.log.iter().any(
+            |effect| matches!(effect, Effect::Warn { message, .. } if message.contains("`c0ffee`, `dec0de`")),
+        );
+        assert_eq!(warned, named);
+    }
+}
+
+#[test]
 fn a_worktree_that_stays_is_named_and_its_issue_is_done() {
     let mut world = World::new();
     world.file("a", &[], &[]);
     world.until("ISSUE-1", |ask| matches!(ask, Ask::Remove { .. }));
     world.tell(
         "ISSUE-1",
-        Answer::PutAway(PutAway::Kept("it is locked".to_owned())),
+        put_away(PutAway::Kept("it is locked".to_owned())),
     );
     assert_eq!(world.status("ISSUE-1"), IssueStatus::Done);
     let warned = world.log.iter().any(

@@ -8,7 +8,7 @@ use vocab::ids::IssueId;
 use vocab::outcome::EndStatus;
 
 use super::dice::Dice;
-use super::world::{World, filer, new_issue, policy, stopped};
+use super::world::{World, filer, new_issue, policy, put_away, stopped};
 use crate::*;
 
 /// A world with agents that wait for issues.
@@ -174,7 +174,7 @@ impl Play {
             }
             Ask::Restore if self.dice.one_in(20) => Answer::Restored(Err(fault())),
             Ask::Remove { .. } | Ask::Discard { .. } if self.dice.one_in(5) => {
-                Answer::PutAway(PutAway::Kept("it is locked".to_owned()))
+                put_away(PutAway::Kept("it is locked".to_owned()))
             }
             _ => self.world.well(ask),
         }

@@ -28,6 +28,14 @@ pub(super) struct World {
     cuts: u32,
 }
 
+/// A worktree was put away, or stays; nothing was given up in it.
+pub(super) fn put_away(end: PutAway) -> Answer {
+    Answer::PutAway {
+        end,
+        given_up: Vec::new(),
+    }
+}
+
 pub(super) fn policy() -> BoardPolicy {
     BoardPolicy {
         merge_agent: "merger".into(),
@@ -204,7 +212,7 @@ impl World {
                 commit: "head".to_owned(),
             }),
             Ask::Restore => Answer::Restored(Ok(Vec::new())),
-            Ask::Remove { .. } | Ask::Discard { .. } => Answer::PutAway(PutAway::Removed),
+            Ask::Remove { .. } | Ask::Discard { .. } => put_away(PutAway::Removed),
         }
     }
 

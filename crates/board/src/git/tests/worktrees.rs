@@ -2,7 +2,7 @@
 
 use super::{Field, did, sh, worked};
 use crate::git::{Options, Repository};
-use crate::protocol::{MergeEnd, PutAway};
+use crate::protocol::{Answer, Ask, MergeEnd, PutAway};
 
 fn kept(end: PutAway) -> String {
     match end {
@@ -392,4 +392,47 @@ async fn a_lock_that_an_ended_agent_left_in_its_worktree_stands_in_nobodys_way()
     let script = "echo 1 >one; touch $(git rev-parse --git-dir)/index.lock";
     let (_, committed) = did(&repository, "gg/ui-1", script).await;
     assert_eq!(committed.changes.files.len(), 1);
+}
+
+/// Commits that an agent took back are named when their worktree goes, and not those that a branch,
+/// a tag or what was merged keeps.
+#[tokio::test]
+async fn commits_that_nothing_keeps_are_known_before_their_worktree_goes() {
+    let field = Field::new().await;
+    let (repository, _) = field.open().await;
+    let untouched = repository.cut("gg/ui-1").await.unwrap();
+    assert_eq!(repository.given_up(&untouched).await.unwrap(), [""; 0]);
+    let worktree = repository.cut("gg/ui-2").await.unwrap();
+    let script = "commit() { echo $1 >$1; git add -A; git commit -qm $1; git rev-parse HEAD; }\n\
+                  commit kept; commit one; commit two; git reset -q --hard HEAD~2; commit three;\n\
+                  git commit -q --amend -m four; commit five >/dev/null; git tag five; git reset -q --hard HEAD~1";
+    let made = sh(&worktree.path, script).await;
+    let made: Vec<_> = made.lines().collect();
+    let mut lost = vec![made[1], made[2], made[3]];
+    lost.sort_unstable();
+    let mut given_up = repository.given_up(&worktree).await.unwrap();
+    given_up.sort_unstable();
+    assert_eq!(given_up, lost);
+    let ask = Ask::Discard {
+        worktree,
+        message: "gg".to_owned(),
+    };
+    match repository.answer(ask).await.unwrap() {
+        Answer::PutAway { end, given_up } => {
+            assert_eq!(end, PutAway::Removed);
+            assert_eq!(given_up.len(), 3);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What an agent had checked out away from its branch is brought to it, so nothing is given up.
+#[tokio::test]
+async fn a_detached_head_is_nothing_given_up() {
+    let field = Field::new().await;
+    let (repository, _) = field.open().await;
+    let worktree = repository.cut("gg/ui-1").await.unwrap();
+    let script = "git checkout -q --detach; echo 1 >b; git add -A; git commit -qm b";
+    sh(&worktree.path, script).await;
+    assert_eq!(repository.given_up(&worktree).await.unwrap(), [""; 0]);
 }
