@@ -536,6 +536,8 @@ fn an_argument_that_is_too_large_fails_before_it_is_copied() {
     let execution = ended(
         Program {
             max_memory_bytes: 1 << 30,
+            // Ten million elements are filled in, which takes its time beside other tests.
+            budget: Duration::from_mins(1),
             ..program(source)
         },
         fake.clone(),

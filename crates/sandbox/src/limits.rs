@@ -36,6 +36,21 @@ impl Limiter {
         }
     }
 
+    /// Counts as taken what another has; `false` where that is more than there is to be had.
+    pub(crate) fn takes_over(&mut self, other: &Self) -> bool {
+        if other.taken > self.cap {
+            return false;
+        }
+        self.taken = other.taken;
+        self.elements = other.elements;
+        true
+    }
+
+    /// Bytes of linear memory that are taken.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Whether the program ever asked for more than it may have.
     pub(crate) const fn denied(&self) -> bool {
         self.denied
@@ -99,6 +114,19 @@ mod tests {
         assert!(!limiter.memory_growing(100, 151, None).unwrap());
         assert!(limiter.denied());
         assert!(limiter.memory_growing(100, 150, None).unwrap());
+    }
+
+    #[test]
+    fn what_was_taken_before_counts_against_the_cap_of_whoever_takes_it_over() {
+        let mut before = Limiter::new(1000);
+        assert!(before.memory_growing(0, 200, None).unwrap());
+        let mut poor = Limiter::new(199);
+        assert!(!poor.takes_over(&before));
+        assert_eq!(poor.taken(), 0, "it may still have what it can");
+        let mut limiter = Limiter::new(300);
+        assert!(limiter.takes_over(&before));
+        assert!(!limiter.memory_growing(200, 301, None).unwrap());
+        assert!(limiter.memory_growing(200, 300, None).unwrap());
     }
 
     #[test]

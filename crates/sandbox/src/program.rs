@@ -5,6 +5,10 @@
 //! dropped is a file operation the operating system is in the middle of; its thread is left behind and
 //! counted.
 //!
+//! A program is handed to the thread that waits for one of its guest, with an instance made ahead; to
+//! a new one where none waits. Whoever asked for it is told first, and then its instance taken down and
+//! the next made, where nobody else does.
+//!
 //! Always true: time in calls is charged to neither clock; whoever waits for a program hears of its
 //! end, or, where the thread panicked, that its sender is gone.
 
@@ -17,20 +21,19 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use vocab::grant::Offer;
 use vocab::operations::EndingRole;
-use wasmtime::component::ResourceTable;
 use wasmtime::{Store, Trap, UpdateDeadline};
-use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::I32Exit;
 
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
 use crate::engine::{EngineError, runtime};
 use crate::host::{Calls, Logs, Membrane, ModuleError};
-use crate::limits::Limiter;
 use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
 use crate::services::Services;
 use crate::stderr::Captured;
 use crate::surroundings::{Surroundings, stated};
+use crate::vessel::{self, Instance, State, Vessel, waiting};
 
 /// How long a guest may wait outside of calls beyond its budget (R37).
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -45,8 +48,9 @@ const LEFT_BEHIND: Duration = Duration::from_secs(1);
 /// call before that; this bound is what stands behind it.
 pub const MAX_CALL_BYTES: usize = 48 * 1024 * 1024;
 
-/// Handles a guest may hold on files, streams and sockets.
-const MAX_HANDLES: usize = 4096;
+/// Linear memory past which an instance is taken down before its end is told: an agent's next program
+/// may have begun by the time it is.
+const LIGHT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is run.
 pub struct Program {
@@ -133,23 +137,6 @@ impl Stop {
     }
 }
 
-/// What a store holds for a program.
-pub(crate) struct State {
-    pub(crate) membrane: Membrane,
-    wasi: WasiCtx,
-    table: ResourceTable,
-    limiter: Limiter,
-}
-
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
 /// Time in calls, as the program's thread counts it and its clocks read it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InCalls(Arc<AtomicU64>);
@@ -183,6 +170,14 @@ impl Stopwatch {
 #[error("out of time")]
 struct OutOfTime;
 
+/// A program on its way to its thread.
+pub(crate) struct Job {
+    program: Program,
+    services: Box<dyn Services>,
+    stop: Stop,
+    sender: oneshot::Sender<Execution>,
+}
+
 /// Starts a program; the answer comes when it has ended. A closed channel means that it panicked in
 /// gg's own code.
 pub fn start(
@@ -190,33 +185,90 @@ pub fn start(
     services: Box<dyn Services>,
     stop: Stop,
 ) -> Result<oneshot::Receiver<Execution>, StartError> {
-    let threads = program.threads.clone();
-    let abandoned = threads.abandoned();
+    let abandoned = program.threads.abandoned();
     if abandoned > MAX_ABANDONED {
         return Err(StartError::Abandoned(abandoned));
     }
     runtime()?;
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(StartError::Runtime)?;
+    let standby = Arc::clone(&program.guest.standby);
     let (sender, receiver) = oneshot::channel();
-    std::thread::Builder::new()
-        .name("gg-program".to_owned())
-        .spawn(move || {
-            let execution = tokio.block_on(run(program, services, stop));
-            let leaves = threads.leave();
-            // Nobody may be interested any more: the run has stopped.
-            sender.send(execution).ok();
-            // Waits for file operations that are under way.
-            drop(tokio);
-            threads.left(leaves);
-        })
-        .map_err(StartError::Thread)?;
+    let job = Job {
+        program,
+        services,
+        stop,
+        sender,
+    };
+    if let Err(job) = standby.hand(job) {
+        let vessel = Vessel::bare(waiting().map_err(StartError::Runtime)?);
+        thread(move || work(job, vessel)).map_err(StartError::Thread)?;
+    }
     Ok(receiver)
 }
 
-async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execution {
+/// Has a thread wait for a guest's first program, with an instance made ahead.
+pub fn stand_by(guest: Guest) -> Result<(), StartError> {
+    let begin = move || {
+        if let Some((job, vessel)) = next(guest) {
+            work(job, vessel);
+        }
+    };
+    thread(begin).map_err(StartError::Thread)
+}
+
+fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let builder = std::thread::Builder::new().name("gg-program".to_owned());
+    builder.spawn(work).map(drop)
+}
+
+/// What a program's thread does: a program, and then those of its guest that are handed to it.
+fn work(mut job: Job, mut vessel: Vessel) {
+    loop {
+        let guest = job.program.guest.clone();
+        carry_out(job, vessel);
+        match next(guest) {
+            Some(next) => (job, vessel) = next,
+            None => return,
+        }
+    }
+}
+
+/// Waits for a guest's next program; `None` where another thread does, or none will come.
+fn next(guest: Guest) -> Option<(Job, Vessel)> {
+    let promise = guest.standby.promise()?;
+    let vessel = Vessel::ready(&guest)?;
+    // A thread that waits keeps no guest: it would wait for itself.
+    drop(guest);
+    let job = promise.keep().recv().ok()?;
+    Some((job, vessel))
+}
+
+/// Runs a program and tells how it ended.
+fn carry_out(job: Job, vessel: Vessel) {
+    let Job {
+        program,
+        services,
+        stop,
+        sender,
+    } = job;
+    let Vessel { tokio, instance } = vessel;
+    let threads = program.threads.clone();
+    let (execution, store) = tokio.block_on(run(program, services, stop, instance));
+    let leaves = threads.leave();
+    // Nobody may be interested any more: the run has stopped.
+    sender.send(execution).ok();
+    drop(store);
+    // Waits for file operations that are under way.
+    drop(tokio);
+    threads.left(leaves);
+}
+
+/// Runs a program; beside how it ended, what is left of its instance, to be taken down.
+async fn run(
+    program: Program,
+    services: Box<dyn Services>,
+    stop: Stop,
+    instance: Option<Instance>,
+) -> (Execution, Option<Store<State>>) {
     let Program {
         guest,
         source,
@@ -240,17 +292,19 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         EndingRole::Standard => contract::EndingRole::Standard,
         EndingRole::Review => contract::EndingRole::Review,
     };
-    let mut table = ResourceTable::new();
-    table.set_max_capacity(MAX_HANDLES);
-    let state = State {
-        membrane: Membrane::new(services, offer, watch.in_calls.clone()),
-        wasi: surroundings.context(budget, stderr.clone()),
-        table,
-        limiter: Limiter::new(max_memory_bytes),
+    let state = State::new(
+        Membrane::new(services, offer, watch.in_calls.clone()),
+        surroundings.context(budget, stderr.clone()),
+        max_memory_bytes,
+    );
+    let taken_in = match instance {
+        Some(instance) => instance.take_in(state),
+        None => Err(state),
     };
-    let mut store = Store::new(guest.engine(), state);
-    store.limiter(|state| &mut state.limiter);
-    store.set_hostcall_fuel(MAX_CALL_BYTES);
+    let (mut store, sandbox) = match taken_in {
+        Ok((store, sandbox)) => (store, Some(sandbox)),
+        Err(state) => (vessel::store(guest.engine(), state), None),
+    };
     store.set_epoch_deadline(1);
     let ticking = watch.clone();
     store.epoch_deadline_callback(move |_| {
@@ -262,7 +316,10 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     });
     let returned = {
         let call = pin!(async {
-            let sandbox = guest.instantiate(&mut store).await?;
+            let sandbox = match sandbox {
+                Some(sandbox) => sandbox,
+                None => guest.instantiate(&mut store).await?,
+            };
             sandbox
                 .call_run(&mut store, &source, &modules, &granted, role, has_library)
                 .await
@@ -275,8 +332,9 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         }
     };
     let guest_time = watch.guest_time();
-    let state = store.into_data();
-    let mut left = state.membrane.into_left();
+    let mut left = store.data_mut().end().into_left();
+    let limiter = &store.data().limiter;
+    let (denied_memory, is_light) = (limiter.denied(), limiter.taken() <= LIGHT_BYTES);
     for report in &mut left.reports.items {
         report.rendering = locations.original(&report.rendering);
     }
@@ -286,13 +344,13 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     let fault = judge(Evidence {
         returned,
         reports: left.reports.items,
-        denied_memory: state.limiter.denied(),
+        denied_memory,
         guest_time,
         budget,
         stated: stated(budget),
         cap: max_memory_bytes,
     });
-    Execution {
+    let execution = Execution {
         fault,
         calls: left.calls,
         logs: left.logs,
@@ -302,7 +360,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         stderr: locations.original(&stderr.text()),
         guest_time,
         services: left.services,
-    }
+    };
+    (execution, is_light.then_some(store))
 }
 
 /// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
@@ -313,18 +372,14 @@ pub(crate) fn bound_operations(
     offer: Offer,
     services: Box<dyn Services>,
 ) -> wasmtime::Result<Vec<String>> {
-    let state = State {
-        membrane: Membrane::new(services, offer, InCalls::default()),
-        wasi: Surroundings::default().context(GRACE, Captured::default()),
-        table: ResourceTable::new(),
-        limiter: Limiter::new(1 << 28),
-    };
-    let mut store = Store::new(guest.engine(), state);
-    store.limiter(|state| &mut state.limiter);
+    let state = State::new(
+        Membrane::new(services, offer, InCalls::default()),
+        Surroundings::default().context(GRACE, Captured::default()),
+        1 << 28,
+    );
+    let mut store = vessel::store(guest.engine(), state);
     store.set_epoch_deadline(GRACE.as_millis() as u64 / crate::engine::TICK.as_millis() as u64);
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let tokio = waiting()?;
     tokio.block_on(async {
         let sandbox = guest.instantiate(&mut store).await?;
         sandbox.call_bound_operations(&mut store).await
