@@ -297,13 +297,12 @@ async fn run(
         surroundings.context(budget, stderr.clone()),
         max_memory_bytes,
     );
-    let taken_in = match instance {
-        Some(instance) => instance.take_in(state),
-        None => Err(state),
-    };
-    let (mut store, sandbox) = match taken_in {
-        Ok((store, sandbox)) => (store, Some(sandbox)),
-        Err(state) => (vessel::store(guest.engine(), state), None),
+    let (mut store, sandbox) = match instance.filter(|made| made.fits(max_memory_bytes)) {
+        Some(made) => {
+            let (store, sandbox) = made.take_in(state);
+            (store, Some(sandbox))
+        }
+        None => (vessel::store(guest.engine(), state), None),
     };
     store.set_epoch_deadline(1);
     let ticking = watch.clone();

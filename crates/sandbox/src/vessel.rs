@@ -105,14 +105,17 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Its store with what belongs to a program; `None` where that may not have what the instance
-    /// took already, so that it meets its limit as it would in one of its own.
-    pub(crate) fn take_in(mut self, mut state: State) -> Result<(Store<State>, Sandbox), State> {
-        if !state.limiter.takes_over(&self.store.data().limiter) {
-            return Err(state);
-        }
+    /// Whether a program with this cap may have what it took already. One that may not meets its limit
+    /// in an instance of its own.
+    pub(crate) fn fits(&self, max_memory_bytes: u64) -> bool {
+        self.store.data().limiter.taken() <= max_memory_bytes
+    }
+
+    /// Its store, with what belongs to a program in it.
+    pub(crate) fn take_in(mut self, mut state: State) -> (Store<State>, Sandbox) {
+        state.limiter.take_over(&self.store.data().limiter);
         *self.store.data_mut() = state;
-        Ok((self.store, self.sandbox))
+        (self.store, self.sandbox)
     }
 }
 
