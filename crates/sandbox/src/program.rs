@@ -232,14 +232,18 @@ fn work(mut job: Job, mut vessel: Vessel) {
     }
 }
 
-/// Waits for a guest's next program; `None` where another thread does, or none will come.
+/// Makes an instance for a guest's next program, and waits for that; `None` where another thread does,
+/// or none will come.
 fn next(guest: Guest) -> Option<(Job, Vessel)> {
-    let promise = guest.standby.promise()?;
-    let vessel = Vessel::ready(&guest)?;
+    // Before a job may come, since it could not be told why it is not done.
+    let tokio = waiting()
+        .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))
+        .ok()?;
+    let offered = guest.standby.offer()?;
+    let vessel = Vessel::ready(&guest, tokio);
     // A thread that waits keeps no guest: it would wait for itself.
     drop(guest);
-    let job = promise.keep().recv().ok()?;
-    Some((job, vessel))
+    Some((offered.wait()?, vessel))
 }
 
 /// Runs a program and tells how it ended.

@@ -1,91 +1,64 @@
-//! Who waits for a guest's next program: one thread at most, with an instance that has run nothing.
+//! Who runs a guest's next program: one thread at most, which makes an instance and waits with it.
 //!
-//! A thread promises to wait before it makes what it waits with, so that of many whose programs end
-//! at once one does, and the others end. Whoever starts a program takes the place away with the
-//! thread; the thread offers itself again when the program has ended.
+//! A thread takes the place before it makes what it waits with, so that of many whose programs end at
+//! once one does, and the others end. A job may be handed to it from then on: it is nearer to being
+//! ready than a thread that would begin now. Whoever hands it one empties the place, and the thread
+//! offers itself again when that job is done.
 //!
-//! Always true: a program is handed to one thread, or given back; a promise that is not kept is
-//! withdrawn; a guest that nobody holds any more is waited for by nobody.
+//! Always true: a job is handed to one thread, or given back; a guest that nobody holds any more is
+//! waited for by nobody.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The place of one guest.
-pub(crate) struct Standby<J>(Mutex<Place<J>>);
-
-enum Place<J> {
-    Empty,
-    Promised,
-    Waiting(Sender<J>),
-}
+/// The place of one guest: the way to the thread that has it.
+pub(crate) struct Standby<J>(Mutex<Option<Sender<J>>>);
 
 impl<J> Default for Standby<J> {
     fn default() -> Self {
-        Self(Mutex::new(Place::Empty))
+        Self(Mutex::new(None))
     }
 }
 
 impl<J> Standby<J> {
-    /// Hands a job to the thread that waits; given back where none does.
+    /// Hands a job to the thread that has the place; given back where none does.
     pub(crate) fn hand(&self, job: J) -> Result<(), J> {
-        let waiting = {
-            let mut place = self.place();
-            match &*place {
-                Place::Empty | Place::Promised => return Err(job),
-                Place::Waiting(waiting) => {
-                    let waiting = waiting.clone();
-                    *place = Place::Empty;
-                    waiting
-                }
-            }
-        };
-        waiting.send(job).map_err(|back| back.0)
+        let mut place = self.place();
+        match place.take() {
+            Some(way) => way.send(job).map_err(|back| back.0),
+            None => Err(job),
+        }
     }
 
-    /// Takes the place, where it is empty, for a thread that will wait.
-    pub(crate) fn promise(self: &Arc<Self>) -> Option<Promise<J>> {
+    /// Takes the place, where it is empty.
+    pub(crate) fn offer(&self) -> Option<Offered<J>> {
         let mut place = self.place();
-        if !matches!(*place, Place::Empty) {
+        if place.is_some() {
             return None;
         }
-        *place = Place::Promised;
-        Some(Promise(Arc::downgrade(self)))
+        let (sender, jobs) = channel();
+        *place = Some(sender);
+        Some(Offered(jobs))
     }
 
-    /// Whether a thread waits.
+    /// Whether a thread has the place.
     #[cfg(test)]
-    pub(crate) fn is_waiting(&self) -> bool {
-        matches!(*self.place(), Place::Waiting(_))
+    pub(crate) fn is_taken(&self) -> bool {
+        self.place().is_some()
     }
 
-    fn place(&self) -> MutexGuard<'_, Place<J>> {
+    fn place(&self) -> MutexGuard<'_, Option<Sender<J>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place that is taken; it is empty again where this is dropped.
-pub(crate) struct Promise<J>(Weak<Standby<J>>);
+/// A place that is taken, and where its job comes. It keeps nobody from letting go of the guest.
+pub(crate) struct Offered<J>(Receiver<J>);
 
-impl<J> Promise<J> {
-    /// Says that from now on a thread waits: where jobs come, the first of which is its. A closed
-    /// one means that none will.
-    pub(crate) fn keep(self) -> Receiver<J> {
-        let (sender, receiver) = channel();
-        if let Some(standby) = self.0.upgrade() {
-            *standby.place() = Place::Waiting(sender);
-        }
-        receiver
-    }
-}
-
-impl<J> Drop for Promise<J> {
-    fn drop(&mut self) {
-        if let Some(standby) = self.0.upgrade() {
-            let mut place = standby.place();
-            if matches!(*place, Place::Promised) {
-                *place = Place::Empty;
-            }
-        }
+impl<J> Offered<J> {
+    /// Waits for the job; `None` where none will come.
+    pub(crate) fn wait(self) -> Option<J> {
+        self.0.recv().ok()
     }
 }
 
@@ -94,39 +67,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_is_given_back_where_nobody_waits_for_it() {
-        let standby = Arc::new(Standby::default());
+    fn a_job_is_given_back_where_nobody_would_do_it() {
+        let standby = Standby::default();
         assert_eq!(standby.hand(1), Err(1));
-        let promise = standby.promise().unwrap();
-        assert_eq!(standby.hand(2), Err(2), "a promise is not yet a thread");
-        let jobs = promise.keep();
-        assert_eq!(standby.hand(3), Ok(()));
-        assert_eq!(jobs.recv(), Ok(3));
-        assert_eq!(standby.hand(4), Err(4), "one thread takes one job");
+        let offered = standby.offer().unwrap();
+        assert_eq!(standby.hand(2), Ok(()));
+        assert_eq!(standby.hand(3), Err(3), "one thread takes one job");
+        assert_eq!(offered.wait(), Some(2));
     }
 
     #[test]
     fn one_thread_at_a_time_has_the_place() {
-        let standby = Arc::new(Standby::<u32>::default());
-        let promise = standby.promise().unwrap();
-        assert!(standby.promise().is_none());
-        drop(promise);
-        let jobs = standby.promise().unwrap().keep();
-        assert!(standby.promise().is_none());
-        drop(jobs);
+        let standby = Standby::<u32>::default();
+        let first = standby.offer().unwrap();
+        assert!(standby.offer().is_none());
+        assert_eq!(standby.hand(1), Ok(()));
+        let second = standby.offer().unwrap();
+        assert_eq!(first.wait(), Some(1));
+        assert!(standby.offer().is_none(), "the place is the second's");
+        drop(second);
         // The thread died without a word: whoever hands it a job learns of it and has the job.
-        assert_eq!(standby.hand(1), Err(1));
-        assert!(standby.promise().is_some());
+        assert_eq!(standby.hand(2), Err(2));
+        assert!(!standby.is_taken());
     }
 
     #[test]
     fn nobody_waits_for_a_guest_that_is_gone() {
-        let standby = Arc::new(Standby::<u32>::default());
-        let promise = standby.promise().unwrap();
-        let second = Arc::new(Standby::<u32>::default());
-        let waiting = second.promise().unwrap().keep();
-        drop((standby, second));
-        assert!(promise.keep().recv().is_err());
-        assert!(waiting.recv().is_err());
+        let standby = Standby::<u32>::default();
+        let waiting = standby.offer().unwrap();
+        drop(standby);
+        assert_eq!(waiting.wait(), None);
     }
 }

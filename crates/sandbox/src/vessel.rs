@@ -105,6 +105,20 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
+    async fn ahead(guest: &Guest) -> wasmtime::Result<Self> {
+        let mut store = store(guest.engine(), State::idle());
+        store.set_epoch_deadline(SETTLING.as_millis() as u64 / TICK.as_millis() as u64);
+        let sandbox = guest.instantiate(&mut store).await?;
+        sandbox.call_bound_operations(&mut store).await?;
+        Ok(Self { store, sandbox })
+    }
+
+    /// Whether it is as any other would be that has run nothing.
+    fn is_fresh(&self) -> bool {
+        let state = self.store.data();
+        state.table.is_empty() && !state.limiter.denied()
+    }
+
     /// Whether a program with this cap may have what it took already. One that may not meets its limit
     /// in an instance of its own.
     pub(crate) fn fits(&self, max_memory_bytes: u64) -> bool {
@@ -135,26 +149,33 @@ impl Vessel {
         }
     }
 
-    /// One with an instance; `None` where there is none to be had, which the next program will say.
-    pub(crate) fn ready(guest: &Guest) -> Option<Self> {
-        let tokio = waiting()
-            .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))
-            .ok()?;
-        let mut store = store(guest.engine(), State::idle());
-        store.set_epoch_deadline(SETTLING.as_millis() as u64 / TICK.as_millis() as u64);
-        let sandbox = tokio.block_on(async {
-            let sandbox = guest.instantiate(&mut store).await?;
-            sandbox.call_bound_operations(&mut store).await?;
-            Ok::<_, wasmtime::Error>(sandbox)
-        });
-        let sandbox = sandbox
+    /// One with an instance. Where none is to be had it is bare, and its program meets the reason.
+    pub(crate) fn ready(guest: &Guest, tokio: Runtime) -> Self {
+        let instance = tokio
+            .block_on(Instance::ahead(guest))
             .inspect_err(|error| tracing::debug!("no instance waits for a program: {error:#}"))
-            .ok()?;
-        let state = store.data();
-        (state.table.is_empty() && !state.limiter.denied()).then_some(())?;
-        Some(Self {
-            tokio,
-            instance: Some(Instance { store, sandbox }),
-        })
+            .ok()
+            .filter(Instance::is_fresh);
+        Self { tokio, instance }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vocab::language::ProgramLanguage;
+
+    use super::*;
+    use crate::trial::guest;
+
+    #[test]
+    fn every_guest_of_ours_can_be_made_ready_for_its_program() {
+        for language in [ProgramLanguage::Javascript, ProgramLanguage::Python] {
+            let guest = guest(language);
+            let vessel = Vessel::ready(&guest, waiting().unwrap());
+            let instance = vessel.instance.expect("an instance that is fresh");
+            assert!(instance.fits(256 << 20));
+            let taken = instance.store.data().limiter.taken();
+            assert!(!instance.fits(taken - 1));
+        }
     }
 }
