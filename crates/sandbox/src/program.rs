@@ -6,12 +6,13 @@
 //! counted.
 //!
 //! A program is handed to the thread that waits for one of its guest, with an instance made ahead; to
-//! a new one where none waits. Whoever asked for it is told first, and then its instance taken down and
-//! the next made, where nobody else does.
+//! a new one where none waits. Beside it the next instance is made, and whoever asked for it is told
+//! how it ended before its own is taken down.
 //!
 //! Always true: time in calls is charged to neither clock; whoever waits for a program hears of its
 //! end, or, where the thread panicked, that its sender is gone.
 
+use std::ffi::CStr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -205,8 +206,11 @@ pub fn start(
     Ok(receiver)
 }
 
-/// Has a thread wait for a guest's first program, with an instance made ahead.
+/// Has a thread make an instance for a guest's next program and wait for it, where none does.
 pub fn stand_by(guest: Guest) -> Result<(), StartError> {
+    if guest.standby.is_taken() {
+        return Ok(());
+    }
     let begin = move || {
         if let Some((job, vessel)) = next(guest) {
             work(job, vessel);
@@ -215,26 +219,37 @@ pub fn stand_by(guest: Guest) -> Result<(), StartError> {
     thread(begin).map_err(StartError::Thread)
 }
 
+/// What a thread is called that runs a program, or ran one.
+const RUNS: &CStr = c"gg-program";
+
+/// What it is called while it waits for one.
+const WAITS: &CStr = c"gg-standby";
+
 fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-    let builder = std::thread::Builder::new().name("gg-program".to_owned());
-    builder.spawn(work).map(drop)
+    std::thread::Builder::new().spawn(work).map(drop)
 }
 
-/// What a program's thread does: a program, and then those of its guest that are handed to it.
-fn work(mut job: Job, mut vessel: Vessel) {
-    loop {
-        let guest = job.program.guest.clone();
-        carry_out(job, vessel);
-        match next(guest) {
-            Some(next) => (job, vessel) = next,
-            None => return,
-        }
+/// What a program's thread does; meanwhile another makes ready for the next.
+fn work(job: Job, vessel: Vessel) {
+    call(RUNS);
+    if let Err(why) = stand_by(job.program.guest.clone()) {
+        // The next program makes its own instance, and says so where it cannot.
+        tracing::debug!("no thread waits for a program: {why}");
+    }
+    carry_out(job, vessel);
+}
+
+/// Names this thread, for whoever looks at the process from outside.
+fn call(name: &CStr) {
+    if let Err(error) = rustix::thread::set_name(name) {
+        tracing::debug!("a program's thread has no name: {error}");
     }
 }
 
 /// Makes an instance for a guest's next program, and waits for that; `None` where another thread does,
 /// or none will come.
 fn next(guest: Guest) -> Option<(Job, Vessel)> {
+    call(WAITS);
     // Before a job may come, since it could not be told why it is not done.
     let tokio = waiting()
         .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))

@@ -1,9 +1,8 @@
 //! Who runs a guest's next program: one thread at most, which makes an instance and waits with it.
 //!
-//! A thread takes the place before it makes what it waits with, so that of many whose programs end at
-//! once one does, and the others end. A job may be handed to it from then on: it is nearer to being
-//! ready than a thread that would begin now. Whoever hands it one empties the place, and the thread
-//! offers itself again when that job is done.
+//! A thread takes the place before it makes what it waits with, so that of many programs that begin
+//! at once one has it made. A job may be handed to it from then on: it is nearer to being ready than
+//! a thread that would begin now. Whoever hands it one empties the place.
 //!
 //! Always true: a job is handed to one thread, or given back; a guest that nobody holds any more is
 //! waited for by nobody.
@@ -42,7 +41,6 @@ impl<J> Standby<J> {
     }
 
     /// Whether a thread has the place.
-    #[cfg(test)]
     pub(crate) fn is_taken(&self) -> bool {
         self.place().is_some()
     }
