@@ -17,7 +17,7 @@ use record::mask::Mask;
 use sandbox::arms::{self, Arm};
 use sandbox::components::{Cache, Guest};
 use sandbox::prepare::PrepareContext;
-use sandbox::program::Threads;
+use sandbox::program::{self, Threads};
 use sandbox::surroundings::{self, Surroundings};
 use tokio::sync::OnceCell;
 use vocab::language::ProgramLanguage;
@@ -168,8 +168,17 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         let context = shared.programs.preparing.clone();
         let shared = Arc::clone(shared);
         actix::spawn(async move {
-            if let Err(why) = shared.programs.load(arm).await {
-                tracing::warn!("no program of {} can run: {why}", arm.display_name());
+            let name = arm.display_name();
+            match shared.programs.load(arm).await {
+                Ok(slot) => {
+                    let Some(Ok(guest)) = slot.guest.get() else {
+                        return;
+                    };
+                    if let Err(why) = program::stand_by(guest.clone()) {
+                        tracing::warn!("the first program of {name} will wait: {why}");
+                    }
+                }
+                Err(why) => tracing::warn!("no program of {name} can run: {why}"),
             }
         });
         if arm.prepare_compiles() {

@@ -16,6 +16,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -25,7 +26,9 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use crate::contract::{Sandbox, SandboxPre};
 use crate::engine::{EngineError, runtime};
-use crate::program::State;
+use crate::program::Job;
+use crate::standby::Standby;
+use crate::vessel::State;
 
 /// Length of the digest that ends an entry.
 const DIGEST: usize = 16;
@@ -143,10 +146,12 @@ fn write(path: &Path, compiled: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A guest ready to be instantiated; clones share its code.
+/// A guest ready to be instantiated; clones share its code, and who waits for its next program.
 #[derive(Clone)]
 pub struct Guest {
     pre: SandboxPre<State>,
+    /// Who waits for its next program.
+    pub(crate) standby: Arc<Standby<Job>>,
     /// Where its code came from.
     pub origin: Origin,
     /// How long getting it took.
@@ -186,6 +191,7 @@ impl Guest {
         let pre = runtime.linker.instantiate_pre(&component).map_err(unfit)?;
         Ok(Self {
             pre: SandboxPre::new(pre).map_err(unfit)?,
+            standby: Arc::default(),
             origin,
             took: began.elapsed(),
         })

@@ -9,7 +9,7 @@ use wasmtime::{Config, Engine};
 use crate::contract::Sandbox;
 use crate::files;
 use crate::host::Membrane;
-use crate::program::State;
+use crate::vessel::State;
 
 /// How often running programs are looked at.
 pub const TICK: Duration = Duration::from_millis(100);

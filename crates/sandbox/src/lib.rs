@@ -25,8 +25,10 @@ pub mod outcome;
 pub mod prepare;
 pub mod program;
 pub mod services;
+mod standby;
 mod stderr;
 pub mod surroundings;
+mod vessel;
 
 #[cfg(test)]
 mod argument_tests;

@@ -36,6 +36,17 @@ impl Limiter {
         }
     }
 
+    /// Counts as taken what another has, which must be no more than the cap.
+    pub(crate) const fn take_over(&mut self, other: &Self) {
+        self.taken = other.taken;
+        self.elements = other.elements;
+    }
+
+    /// Bytes of linear memory that are taken.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Whether the program ever asked for more than it may have.
     pub(crate) const fn denied(&self) -> bool {
         self.denied
@@ -99,6 +110,16 @@ mod tests {
         assert!(!limiter.memory_growing(100, 151, None).unwrap());
         assert!(limiter.denied());
         assert!(limiter.memory_growing(100, 150, None).unwrap());
+    }
+
+    #[test]
+    fn what_was_taken_before_counts_against_the_cap_of_whoever_takes_it_over() {
+        let mut before = Limiter::new(1000);
+        assert!(before.memory_growing(0, 200, None).unwrap());
+        let mut limiter = Limiter::new(300);
+        limiter.take_over(&before);
+        assert!(!limiter.memory_growing(200, 301, None).unwrap());
+        assert!(limiter.memory_growing(200, 300, None).unwrap());
     }
 
     #[test]

@@ -5,9 +5,14 @@
 //! dropped is a file operation the operating system is in the middle of; its thread is left behind and
 //! counted.
 //!
+//! A program is handed to the thread that waits for one of its guest, with an instance made ahead; to
+//! a new one where none waits. Beside it the next instance is made, and whoever asked for it is told
+//! how it ended before its own is taken down.
+//!
 //! Always true: time in calls is charged to neither clock; whoever waits for a program hears of its
 //! end, or, where the thread panicked, that its sender is gone.
 
+use std::ffi::CStr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,20 +22,19 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 use vocab::grant::Offer;
 use vocab::operations::EndingRole;
-use wasmtime::component::ResourceTable;
 use wasmtime::{Store, Trap, UpdateDeadline};
-use wasmtime_wasi::{I32Exit, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::I32Exit;
 
 use crate::components::Guest;
 use crate::contract::{self, CodeModule};
 use crate::engine::{EngineError, runtime};
 use crate::host::{Calls, Logs, Membrane, ModuleError};
-use crate::limits::Limiter;
 use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
 use crate::services::Services;
 use crate::stderr::Captured;
 use crate::surroundings::{Surroundings, stated};
+use crate::vessel::{self, Instance, State, Vessel, waiting};
 
 /// How long a guest may wait outside of calls beyond its budget (R37).
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -45,8 +49,9 @@ const LEFT_BEHIND: Duration = Duration::from_secs(1);
 /// call before that; this bound is what stands behind it.
 pub const MAX_CALL_BYTES: usize = 48 * 1024 * 1024;
 
-/// Handles a guest may hold on files, streams and sockets.
-const MAX_HANDLES: usize = 4096;
+/// Linear memory past which an instance is taken down before its end is told: an agent's next program
+/// may have begun by the time it is.
+const LIGHT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is run.
 pub struct Program {
@@ -133,23 +138,6 @@ impl Stop {
     }
 }
 
-/// What a store holds for a program.
-pub(crate) struct State {
-    pub(crate) membrane: Membrane,
-    wasi: WasiCtx,
-    table: ResourceTable,
-    limiter: Limiter,
-}
-
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
-    }
-}
-
 /// Time in calls, as the program's thread counts it and its clocks read it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InCalls(Arc<AtomicU64>);
@@ -183,6 +171,14 @@ impl Stopwatch {
 #[error("out of time")]
 struct OutOfTime;
 
+/// A program on its way to its thread.
+pub(crate) struct Job {
+    program: Program,
+    services: Box<dyn Services>,
+    stop: Stop,
+    sender: oneshot::Sender<Execution>,
+}
+
 /// Starts a program; the answer comes when it has ended. A closed channel means that it panicked in
 /// gg's own code.
 pub fn start(
@@ -190,33 +186,108 @@ pub fn start(
     services: Box<dyn Services>,
     stop: Stop,
 ) -> Result<oneshot::Receiver<Execution>, StartError> {
-    let threads = program.threads.clone();
-    let abandoned = threads.abandoned();
+    let abandoned = program.threads.abandoned();
     if abandoned > MAX_ABANDONED {
         return Err(StartError::Abandoned(abandoned));
     }
     runtime()?;
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(StartError::Runtime)?;
+    let standby = Arc::clone(&program.guest.standby);
     let (sender, receiver) = oneshot::channel();
-    std::thread::Builder::new()
-        .name("gg-program".to_owned())
-        .spawn(move || {
-            let execution = tokio.block_on(run(program, services, stop));
-            let leaves = threads.leave();
-            // Nobody may be interested any more: the run has stopped.
-            sender.send(execution).ok();
-            // Waits for file operations that are under way.
-            drop(tokio);
-            threads.left(leaves);
-        })
-        .map_err(StartError::Thread)?;
+    let job = Job {
+        program,
+        services,
+        stop,
+        sender,
+    };
+    if let Err(job) = standby.hand(job) {
+        let vessel = Vessel::bare(waiting().map_err(StartError::Runtime)?);
+        thread(move || work(job, vessel)).map_err(StartError::Thread)?;
+    }
     Ok(receiver)
 }
 
-async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execution {
+/// Has a thread make an instance for a guest's next program and wait for it, where none does.
+pub fn stand_by(guest: Guest) -> Result<(), StartError> {
+    if guest.standby.is_taken() {
+        return Ok(());
+    }
+    let begin = move || {
+        if let Some((job, vessel)) = next(guest) {
+            work(job, vessel);
+        }
+    };
+    thread(begin).map_err(StartError::Thread)
+}
+
+/// What a thread is called that runs a program, or ran one.
+const RUNS: &CStr = c"gg-program";
+
+/// What it is called while it waits for one.
+const WAITS: &CStr = c"gg-standby";
+
+fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    std::thread::Builder::new().spawn(work).map(drop)
+}
+
+/// What a program's thread does; meanwhile another makes ready for the next.
+fn work(job: Job, vessel: Vessel) {
+    call(RUNS);
+    if let Err(why) = stand_by(job.program.guest.clone()) {
+        // The next program makes its own instance, and says so where it cannot.
+        tracing::debug!("no thread waits for a program: {why}");
+    }
+    carry_out(job, vessel);
+}
+
+/// Names this thread, for whoever looks at the process from outside.
+fn call(name: &CStr) {
+    if let Err(error) = rustix::thread::set_name(name) {
+        tracing::debug!("a program's thread has no name: {error}");
+    }
+}
+
+/// Makes an instance for a guest's next program, and waits for that; `None` where another thread does,
+/// or none will come.
+fn next(guest: Guest) -> Option<(Job, Vessel)> {
+    call(WAITS);
+    // Before a job may come, since it could not be told why it is not done.
+    let tokio = waiting()
+        .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))
+        .ok()?;
+    let offered = guest.standby.offer()?;
+    let vessel = Vessel::ready(&guest, tokio);
+    // A thread that waits keeps no guest: it would wait for itself.
+    drop(guest);
+    Some((offered.wait()?, vessel))
+}
+
+/// Runs a program and tells how it ended.
+fn carry_out(job: Job, vessel: Vessel) {
+    let Job {
+        program,
+        services,
+        stop,
+        sender,
+    } = job;
+    let Vessel { tokio, instance } = vessel;
+    let threads = program.threads.clone();
+    let (execution, store) = tokio.block_on(run(program, services, stop, instance));
+    let leaves = threads.leave();
+    // Nobody may be interested any more: the run has stopped.
+    sender.send(execution).ok();
+    drop(store);
+    // Waits for file operations that are under way.
+    drop(tokio);
+    threads.left(leaves);
+}
+
+/// Runs a program; beside how it ended, what is left of its instance, to be taken down.
+async fn run(
+    program: Program,
+    services: Box<dyn Services>,
+    stop: Stop,
+    instance: Option<Instance>,
+) -> (Execution, Option<Store<State>>) {
     let Program {
         guest,
         source,
@@ -240,17 +311,18 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         EndingRole::Standard => contract::EndingRole::Standard,
         EndingRole::Review => contract::EndingRole::Review,
     };
-    let mut table = ResourceTable::new();
-    table.set_max_capacity(MAX_HANDLES);
-    let state = State {
-        membrane: Membrane::new(services, offer, watch.in_calls.clone()),
-        wasi: surroundings.context(budget, stderr.clone()),
-        table,
-        limiter: Limiter::new(max_memory_bytes),
+    let state = State::new(
+        Membrane::new(services, offer, watch.in_calls.clone()),
+        surroundings.context(budget, stderr.clone()),
+        max_memory_bytes,
+    );
+    let (mut store, sandbox) = match instance.filter(|made| made.fits(max_memory_bytes)) {
+        Some(made) => {
+            let (store, sandbox) = made.take_in(state);
+            (store, Some(sandbox))
+        }
+        None => (vessel::store(guest.engine(), state), None),
     };
-    let mut store = Store::new(guest.engine(), state);
-    store.limiter(|state| &mut state.limiter);
-    store.set_hostcall_fuel(MAX_CALL_BYTES);
     store.set_epoch_deadline(1);
     let ticking = watch.clone();
     store.epoch_deadline_callback(move |_| {
@@ -262,7 +334,10 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     });
     let returned = {
         let call = pin!(async {
-            let sandbox = guest.instantiate(&mut store).await?;
+            let sandbox = match sandbox {
+                Some(sandbox) => sandbox,
+                None => guest.instantiate(&mut store).await?,
+            };
             sandbox
                 .call_run(&mut store, &source, &modules, &granted, role, has_library)
                 .await
@@ -275,8 +350,9 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         }
     };
     let guest_time = watch.guest_time();
-    let state = store.into_data();
-    let mut left = state.membrane.into_left();
+    let mut left = store.data_mut().end().into_left();
+    let limiter = &store.data().limiter;
+    let (denied_memory, is_light) = (limiter.denied(), limiter.taken() <= LIGHT_BYTES);
     for report in &mut left.reports.items {
         report.rendering = locations.original(&report.rendering);
     }
@@ -286,13 +362,13 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
     let fault = judge(Evidence {
         returned,
         reports: left.reports.items,
-        denied_memory: state.limiter.denied(),
+        denied_memory,
         guest_time,
         budget,
         stated: stated(budget),
         cap: max_memory_bytes,
     });
-    Execution {
+    let execution = Execution {
         fault,
         calls: left.calls,
         logs: left.logs,
@@ -302,7 +378,8 @@ async fn run(program: Program, services: Box<dyn Services>, stop: Stop) -> Execu
         stderr: locations.original(&stderr.text()),
         guest_time,
         services: Some(left.services),
-    }
+    };
+    (execution, is_light.then_some(store))
 }
 
 /// The ids of the operations that a guest binds, in its order; whatever it calls meanwhile ends in
@@ -313,18 +390,14 @@ pub(crate) fn bound_operations(
     offer: Offer,
     services: Box<dyn Services>,
 ) -> wasmtime::Result<Vec<String>> {
-    let state = State {
-        membrane: Membrane::new(services, offer, InCalls::default()),
-        wasi: Surroundings::default().context(GRACE, Captured::default()),
-        table: ResourceTable::new(),
-        limiter: Limiter::new(1 << 28),
-    };
-    let mut store = Store::new(guest.engine(), state);
-    store.limiter(|state| &mut state.limiter);
+    let state = State::new(
+        Membrane::new(services, offer, InCalls::default()),
+        Surroundings::default().context(GRACE, Captured::default()),
+        1 << 28,
+    );
+    let mut store = vessel::store(guest.engine(), state);
     store.set_epoch_deadline(GRACE.as_millis() as u64 / crate::engine::TICK.as_millis() as u64);
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let tokio = waiting()?;
     tokio.block_on(async {
         let sandbox = guest.instantiate(&mut store).await?;
         sandbox.call_bound_operations(&mut store).await

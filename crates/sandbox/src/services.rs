@@ -53,6 +53,36 @@ pub trait Frame: Send + std::any::Any {
     fn spelling(&self, operation: &'static Operation) -> String;
 }
 
+/// Behind a guest that has no program yet: it serves nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nobody;
+
+impl Frame for Nobody {
+    fn opened(&mut self, _: &'static Operation) {}
+
+    fn closed(&mut self, _: &'static Operation, _: Option<FailureClass>) {}
+
+    fn clock_spent(&self) -> bool {
+        true
+    }
+
+    fn pending(&self, _: &'static Operation) -> Option<String> {
+        None
+    }
+
+    fn documented(&self, _: &'static Operation) -> bool {
+        true
+    }
+
+    fn spelling(&self, operation: &'static Operation) -> String {
+        operation.id.to_owned()
+    }
+}
+
+fn nobody() -> Failure {
+    Failure::new(FailureClass::Unavailable, "no program runs")
+}
+
 /// Declares the traits, and carries every function of the contract through the membrane.
 macro_rules! services {
     ($(
@@ -79,6 +109,16 @@ macro_rules! services {
         pub trait Services: Frame $(+ $name)+ {}
 
         impl<T: Frame $(+ $name)+ + ?Sized> Services for T {}
+
+        $(
+            impl $name for Nobody {
+                $(
+                    fn $key(&mut self, _: &Call, $(_: $type),*) -> Result<$result, Failure> {
+                        Err(nobody())
+                    }
+                )+
+            }
+        )+
 
         $(
             impl wit::$module::Host for crate::host::Membrane {

@@ -32,6 +32,7 @@ static struct {
   const struct module *modules;
   uint32_t module_count;
   JSValue hooks;     // what the SDK's prelude gives to report failures
+  JSContext *ready;  // an engine that was started before the program came
 } program;
 
 static int64_t now(void) {
@@ -311,9 +312,26 @@ static int evaluate(JSContext *ctx, const char *source, size_t length, const cha
   }
 }
 
+// What every program runs on, and what nearly every program imports.
+static const char PRELUDE[] = "import \"sdk:globals\";";
+static const char PRELUDE_AHEAD[] = "import \"sdk:globals\"; import \"gg\";";
+
+// An engine with some of the SDK loaded; NULL where there is no memory for one. What else goes wrong
+// is reported, and told by `started`.
+static JSContext *start(const char *prelude, int *started) {
+  JSRuntime *rt = JS_NewRuntime();
+  JSContext *ctx = rt ? JS_NewContext(rt) : NULL;
+  if (!ctx) return NULL;
+  program.hooks = JS_NewObject(ctx);
+  JS_SetMaxStackSize(rt, ENGINE_STACK);
+  JS_SetModuleLoaderFunc(rt, normalize, load, NULL);
+  JS_SetInterruptHandler(rt, interrupted, NULL);
+  JS_SetHostPromiseRejectionTracker(rt, track, NULL);
+  *started = !evaluate(ctx, prelude, strlen(prelude), "sdk:start");
+  return ctx;
+}
+
 static void run_program(JSContext *ctx, struct text source) {
-  static const char prelude[] = "import \"sdk:globals\";";
-  if (evaluate(ctx, prelude, sizeof prelude - 1, "sdk:start")) return;
   char *text = terminated(source);
   if (!text) {
     report_plainly("InternalError: out of memory");
@@ -337,17 +355,14 @@ __attribute__((export_name("run"))) void run(const char *source, uint32_t length
   program.budget = deadline ? strtoll(deadline, NULL, 10) * 1000000 : 0;
   program.modules = modules;
   program.module_count = module_count;
-  JSRuntime *rt = JS_NewRuntime();
-  JSContext *ctx = rt ? JS_NewContext(rt) : NULL;
+  int started = 1;
+  JSContext *ctx = program.ready ? program.ready : start(PRELUDE, &started);
   if (!ctx) {
     report_plainly("InternalError: out of memory");
     return;
   }
-  program.hooks = JS_NewObject(ctx);
-  JS_SetMaxStackSize(rt, ENGINE_STACK);
-  JS_SetModuleLoaderFunc(rt, normalize, load, NULL);
-  JS_SetInterruptHandler(rt, interrupted, NULL);
-  JS_SetHostPromiseRejectionTracker(rt, track, NULL);
+  if (!started) return;
+  JS_UpdateStackTop(JS_GetRuntime(ctx));
   run_program(ctx, (struct text){source, length});
 }
 
@@ -358,6 +373,11 @@ struct list {
 
 __attribute__((export_name("bound-operations"))) const struct list *bound(void) {
   static const struct list list = {bound_operations, BOUND_COUNT};
+  // Asked of an instance that waits for its program: the engine that will run it is started now. One
+  // that does not start is tried again where somebody hears why.
+  int started = 0;
+  JSContext *ctx = program.ready ? NULL : start(PRELUDE_AHEAD, &started);
+  if (started) program.ready = ctx;
   return &list;
 }
 

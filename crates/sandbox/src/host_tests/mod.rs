@@ -5,6 +5,7 @@
 mod bounds;
 mod cache;
 mod calls;
+mod standby;
 
 use std::path::Path;
 use std::time::Duration;

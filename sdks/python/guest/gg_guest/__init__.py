@@ -23,7 +23,8 @@ class WitWorld(wit_world.WitWorld):
         program.run(source, modules)
 
     def bound_operations(self):
-        """The operations that functions of the SDK bind."""
+        """The operations that functions of the SDK bind; asked of a guest that waits for its program."""
+        program.rehearse()
         return list(_wire.BOUND)
 
 
