@@ -36,7 +36,7 @@ impl Repository {
         commits: &BTreeSet<&str>,
     ) -> Result<Vec<String>, GitError> {
         // By its input, since a log may be longer than a command line.
-        let input: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let input = commits.iter().copied().collect::<Vec<_>>().join("\n");
         // One that was collected already is none that goes now. The input is read where it is named,
         // before all that follows it is taken away.
         let list = ["rev-list", "--ignore-missing", "--stdin", "--not", "--all"];
