@@ -4,7 +4,7 @@
 //! Always true: whoever needs a guest that is being loaded waits for that one; no program's
 //! environment carries the credential, under whatever name.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +18,8 @@ use sandbox::arms::{self, Arm};
 use sandbox::components::{Cache, Guest};
 use sandbox::prepare::PrepareContext;
 use sandbox::program::{self, Threads};
-use sandbox::surroundings::{self, Surroundings};
+use sandbox::surroundings::{self, Outlook, Surroundings};
 use tokio::sync::OnceCell;
-use vocab::language::ProgramLanguage;
 
 use crate::telemetry::Voice;
 
@@ -159,12 +158,17 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
         return;
     }
     let agents = shared.launch.capability_set.agents.iter();
-    let languages: std::collections::BTreeSet<ProgramLanguage> = agents
-        .filter_map(Profile::programs)
-        .map(|policy| policy.language)
-        .collect();
-    for language in languages {
+    // Of the first profile of a language; programs of another with another time make their own.
+    let mut budgets = BTreeMap::new();
+    for policy in agents.filter_map(Profile::programs) {
+        budgets.entry(policy.language).or_insert(policy.timeout);
+    }
+    for (language, budget) in budgets {
         let arm = arms::of(language);
+        let outlook = Outlook {
+            surroundings: shared.programs.surroundings(&shared.launch.workspace_dir),
+            budget,
+        };
         let context = shared.programs.preparing.clone();
         let shared = Arc::clone(shared);
         actix::spawn(async move {
@@ -174,7 +178,7 @@ pub(crate) fn warm_up(shared: &Arc<crate::shared::Shared>) {
                     let Some(Ok(guest)) = slot.guest.get() else {
                         return;
                     };
-                    if let Err(why) = program::stand_by(guest.clone()) {
+                    if let Err(why) = program::stand_by(guest.clone(), outlook) {
                         tracing::warn!("the first program of {name} will wait: {why}");
                     }
                 }

@@ -33,7 +33,7 @@ use crate::locations::Locations;
 use crate::outcome::{Clock, Evidence, Fault, Return, judge};
 use crate::services::Services;
 use crate::stderr::Captured;
-use crate::surroundings::{Surroundings, stated};
+use crate::surroundings::{Outlook, Surroundings, stated};
 use crate::vessel::{self, Instance, State, Vessel, waiting};
 
 /// How long a guest may wait outside of calls beyond its budget (R37).
@@ -75,6 +75,16 @@ pub struct Program {
     pub surroundings: Surroundings,
     /// The threads that its own is counted among.
     pub threads: Threads,
+}
+
+impl Program {
+    /// What its guest can read of the machine as it starts.
+    pub fn outlook(&self) -> Outlook {
+        Outlook {
+            surroundings: self.surroundings.clone(),
+            budget: self.budget,
+        }
+    }
 }
 
 /// What became of a program.
@@ -206,13 +216,14 @@ pub fn start(
     Ok(receiver)
 }
 
-/// Has a thread make an instance for a guest's next program and wait for it, where none does.
-pub fn stand_by(guest: Guest) -> Result<(), StartError> {
+/// Has a thread make an instance for a guest's next program and wait for it, where none does. A
+/// program with another outlook will make its own.
+pub fn stand_by(guest: Guest, outlook: Outlook) -> Result<(), StartError> {
     if guest.standby.is_taken() {
         return Ok(());
     }
     let begin = move || {
-        if let Some((job, vessel)) = next(guest) {
+        if let Some((job, vessel)) = next(guest, outlook) {
             work(job, vessel);
         }
     };
@@ -232,7 +243,7 @@ fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 /// What a program's thread does; meanwhile another makes ready for the next.
 fn work(job: Job, vessel: Vessel) {
     call(RUNS);
-    if let Err(why) = stand_by(job.program.guest.clone()) {
+    if let Err(why) = stand_by(job.program.guest.clone(), job.program.outlook()) {
         // The next program makes its own instance, and says so where it cannot.
         tracing::debug!("no thread waits for a program: {why}");
     }
@@ -248,14 +259,14 @@ fn call(name: &CStr) {
 
 /// Makes an instance for a guest's next program, and waits for that; `None` where another thread does,
 /// or none will come.
-fn next(guest: Guest) -> Option<(Job, Vessel)> {
+fn next(guest: Guest, outlook: Outlook) -> Option<(Job, Vessel)> {
     call(WAITS);
     // Before a job may come, since it could not be told why it is not done.
     let tokio = waiting()
         .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))
         .ok()?;
     let offered = guest.standby.offer()?;
-    let vessel = Vessel::ready(&guest, tokio);
+    let vessel = Vessel::ready(&guest, outlook, tokio);
     // A thread that waits keeps no guest: it would wait for itself.
     drop(guest);
     Some((offered.wait()?, vessel))
@@ -300,6 +311,10 @@ async fn run(
         surroundings,
         threads: _,
     } = program;
+    let outlook = Outlook {
+        surroundings,
+        budget,
+    };
     let stderr = Captured::default();
     let watch = Stopwatch {
         began: Instant::now(),
@@ -313,10 +328,10 @@ async fn run(
     };
     let state = State::new(
         Membrane::new(services, offer, watch.in_calls.clone()),
-        surroundings.context(budget, stderr.clone()),
+        outlook.context(stderr.clone()),
         max_memory_bytes,
     );
-    let (mut store, sandbox) = match instance.filter(|made| made.fits(max_memory_bytes)) {
+    let (mut store, sandbox) = match instance.filter(|made| made.fits(&outlook, max_memory_bytes)) {
         Some(made) => {
             let (store, sandbox) = made.take_in(state);
             (store, Some(sandbox))

@@ -18,7 +18,7 @@ const DEADLINE: &str = "GG_SANDBOX_DEADLINE_MS";
 const MARGIN: Duration = Duration::from_millis(500);
 
 /// Where a program runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// Its working directory.
     pub cwd: PathBuf,
@@ -41,6 +41,22 @@ pub fn environment(carries: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         }
     });
     without_credential(all, carries)
+}
+
+/// All of the machine that a guest can read as it starts, and keep: of two programs with the same, the
+/// one may have an instance that was made for the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    /// Where the program runs.
+    pub surroundings: Surroundings,
+    /// How long it may take.
+    pub budget: Duration,
+}
+
+impl Outlook {
+    pub(crate) fn context(&self, stderr: Captured) -> WasiCtx {
+        self.surroundings.context(self.budget, stderr)
+    }
 }
 
 impl Surroundings {

@@ -1,8 +1,9 @@
 //! What a program runs in: its thread's runtime and, made ahead of it, an instance of its guest.
 //!
 //! An instance that was made ahead has run nothing but the guest's own start and the list of what it
-//! binds, which brings up the pages that every program touches. It holds nothing of a machine or an
-//! agent: all that is put in with the program.
+//! binds, which brings up the pages that every program touches. Guests read their environment once, as
+//! they start; so an instance is made for an outlook on the machine, and a program with another one
+//! makes its own. It holds nothing of an agent: that is put in with the program.
 //!
 //! Always true: an instance runs one program; one that was denied something, or holds a handle, before
 //! its program came is none that a program gets.
@@ -23,6 +24,8 @@ use crate::host::Membrane;
 use crate::limits::Limiter;
 use crate::program::{InCalls, MAX_CALL_BYTES};
 use crate::services::Nobody;
+use crate::stderr::Captured;
+use crate::surroundings::Outlook;
 
 /// Handles a guest may hold on files, streams and sockets.
 const MAX_HANDLES: usize = 4096;
@@ -51,9 +54,10 @@ impl State {
         }
     }
 
-    /// What there is before there is a program: nobody to call, no files and no network.
-    pub(crate) fn idle() -> Self {
-        Self::new(nobodys(), WasiCtx::builder().build(), SETTLED_BYTES)
+    /// What there is before there is a program: the machine as it will be, and nobody to call.
+    pub(crate) fn idle(outlook: &Outlook) -> Self {
+        let wasi = outlook.context(Captured::default());
+        Self::new(nobodys(), wasi, SETTLED_BYTES)
     }
 
     /// Takes the membrane out, and lets go of whatever the guest has open.
@@ -102,15 +106,20 @@ pub(crate) fn waiting() -> std::io::Result<Runtime> {
 pub(crate) struct Instance {
     store: Store<State>,
     sandbox: Sandbox,
+    outlook: Outlook,
 }
 
 impl Instance {
-    async fn ahead(guest: &Guest) -> wasmtime::Result<Self> {
-        let mut store = store(guest.engine(), State::idle());
+    async fn ahead(guest: &Guest, outlook: Outlook) -> wasmtime::Result<Self> {
+        let mut store = store(guest.engine(), State::idle(&outlook));
         store.set_epoch_deadline(SETTLING.as_millis() as u64 / TICK.as_millis() as u64);
         let sandbox = guest.instantiate(&mut store).await?;
         sandbox.call_bound_operations(&mut store).await?;
-        Ok(Self { store, sandbox })
+        Ok(Self {
+            store,
+            sandbox,
+            outlook,
+        })
     }
 
     /// Whether it is as any other would be that has run nothing.
@@ -119,10 +128,10 @@ impl Instance {
         state.table.is_empty() && !state.limiter.denied()
     }
 
-    /// Whether a program with this cap may have what it took already. One that may not meets its limit
-    /// in an instance of its own.
-    pub(crate) fn fits(&self, max_memory_bytes: u64) -> bool {
-        self.store.data().limiter.taken() <= max_memory_bytes
+    /// Whether it sees the machine as a program does, and whether the program may have what it took
+    /// already. One that may not meets its limit in an instance of its own.
+    pub(crate) fn fits(&self, outlook: &Outlook, max_memory_bytes: u64) -> bool {
+        self.outlook == *outlook && self.store.data().limiter.taken() <= max_memory_bytes
     }
 
     /// Its store, with what belongs to a program in it.
@@ -150,9 +159,9 @@ impl Vessel {
     }
 
     /// One with an instance. Where none is to be had it is bare, and its program meets the reason.
-    pub(crate) fn ready(guest: &Guest, tokio: Runtime) -> Self {
+    pub(crate) fn ready(guest: &Guest, outlook: Outlook, tokio: Runtime) -> Self {
         let instance = tokio
-            .block_on(Instance::ahead(guest))
+            .block_on(Instance::ahead(guest, outlook))
             .inspect_err(|error| tracing::debug!("no instance waits for a program: {error:#}"))
             .ok()
             .filter(Instance::is_fresh);
@@ -171,11 +180,17 @@ mod tests {
     fn every_guest_of_ours_can_be_made_ready_for_its_program() {
         for language in [ProgramLanguage::Javascript, ProgramLanguage::Python] {
             let guest = guest(language);
-            let vessel = Vessel::ready(&guest, waiting().unwrap());
+            let outlook = Outlook::default();
+            let vessel = Vessel::ready(&guest, outlook.clone(), waiting().unwrap());
             let instance = vessel.instance.expect("an instance that is fresh");
-            assert!(instance.fits(256 << 20));
+            assert!(instance.fits(&outlook, 256 << 20));
             let taken = instance.store.data().limiter.taken();
-            assert!(!instance.fits(taken - 1));
+            assert!(!instance.fits(&outlook, taken - 1));
+            let other = Outlook {
+                budget: Duration::from_secs(1),
+                ..outlook
+            };
+            assert!(!instance.fits(&other, 256 << 20));
         }
     }
 }

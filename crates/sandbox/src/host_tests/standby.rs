@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use vocab::language::ProgramLanguage;
+
 use super::*;
 use crate::program::stand_by;
 
@@ -11,7 +13,7 @@ struct Waited(Guest);
 impl Waited {
     fn on(bytes: &[u8]) -> Self {
         let guest = Guest::load(bytes, None).unwrap();
-        stand_by(guest.clone()).unwrap();
+        stand_by(guest.clone(), program(bytes).outlook()).unwrap();
         Self(guest)
     }
 
@@ -71,14 +73,48 @@ fn a_waiting_instance_sees_what_is_around_its_program() {
     let waited = Waited::on(&component(imports, "", four));
     // Its own two, beside the working directory and the budget.
     let environment = ["A", "B"].map(|name| (name.to_owned(), "x".to_owned()));
-    let program = Program {
+    let of_two = || Program {
         surroundings: Surroundings {
             cwd: "/".into(),
             environment: environment.to_vec(),
         },
         ..waited.program()
     };
-    assert_eq!(ended(program, Fake::default()).fault, None);
+    // In an instance of its own, then in one that was made with it in view.
+    assert_eq!(ended(of_two(), Fake::default()).fault, None);
+    assert_eq!(ended(of_two(), Fake::default()).fault, None);
+    assert!(ended(waited.program(), Fake::default()).fault.is_some());
+}
+
+/// Python reads its environment once, which may be before it has a program.
+#[test]
+fn python_finds_its_environment_and_its_folder_in_an_instance_made_ahead() {
+    let guest = crate::trial::guest_of_its_own(ProgramLanguage::Python);
+    let source = "import os\nprint(os.environ['WORD'], open('file').read(), os.getcwd())";
+    let folders = ["one", "two"].map(|word| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), word).unwrap();
+        (folder, word)
+    });
+    // The last but one finds an instance with the outlook of the one before it.
+    for place in [0, 0, 1, 1] {
+        let (folder, word) = &folders[place];
+        let cwd = folder.path().canonicalize().unwrap();
+        let told = format!("{word} {word} {}", cwd.display());
+        let program = Program {
+            guest: guest.clone(),
+            surroundings: Surroundings {
+                cwd,
+                environment: vec![("WORD".to_owned(), (*word).to_owned())],
+            },
+            ..crate::trial::program(ProgramLanguage::Python, source)
+        };
+        stand_by(guest.clone(), program.outlook()).unwrap();
+        until("a thread has the place", || guest.standby.is_taken());
+        let execution = ended(program, Fake::default());
+        assert_eq!(execution.fault, None, "{}", execution.stderr);
+        assert_eq!(crate::trial::printed(&execution), [told]);
+    }
 }
 
 #[test]
@@ -117,7 +153,7 @@ fn a_waiting_instance_is_stopped_by_both_clocks_and_from_outside() {
 fn a_guest_that_cannot_wait_says_so_to_each_of_its_programs() {
     let bytes = component("", "(func $begin unreachable) (start $begin)", "");
     let guest = Guest::load(&bytes, None).unwrap();
-    stand_by(guest.clone()).unwrap();
+    stand_by(guest.clone(), program(&bytes).outlook()).unwrap();
     for _ in 0..2 {
         let program = Program {
             guest: guest.clone(),
