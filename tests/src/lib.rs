@@ -10,6 +10,7 @@
     reason = "the bans keep the arbiter free and its clock pausable; what is tested here is another process"
 )]
 
+pub mod executable;
 pub mod gateway;
 pub mod launch;
 pub mod lease;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::json;
+use tests::executable::executable;
 use tests::gateway::{Answer, End, Gateway, Reply, Request};
 use tests::run::{Run, Running};
 
@@ -151,7 +152,6 @@ fn killed_at(what: &str, nth: usize, wanted: impl Fn(&serde_json::Value) -> bool
 
 /// A `git` that kills gg before or behind the first command that begins so, and works as ever.
 fn deadly(folder: &Path, command: &str, before: bool) -> std::ffi::OsString {
-    use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH").unwrap();
     let real = std::env::split_paths(&path)
         .map(|it| it.join("git"))
@@ -167,8 +167,7 @@ fn deadly(folder: &Path, command: &str, before: bool) -> std::ffi::OsString {
         format!("#!/bin/sh\ncase \"$*\" in\n'{command}'*) {act};;\nesac\nexec '{real}' \"$@\"\n");
     let place = folder.join("deadly");
     std::fs::create_dir(&place).unwrap();
-    std::fs::write(place.join("git"), text).unwrap();
-    std::fs::set_permissions(place.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&place.join("git"), &text);
     let all = std::iter::once(place).chain(std::env::split_paths(&path));
     std::env::join_paths(all).unwrap()
 }

@@ -56,6 +56,18 @@ pub enum GitError {
         /// The process, as it wrote itself down.
         by: String,
     },
+    /// What a run was doing that was killed is not done yet.
+    #[error(
+        "a git command of a run that was killed (process {by}) still works on the workspace `{}`; \
+         wait for its end, or end it, then start again",
+        .workspace.display()
+    )]
+    Outlived {
+        /// The workspace.
+        workspace: PathBuf,
+        /// The process of the run, as it wrote itself down.
+        by: String,
+    },
     /// Git answered something that cannot be read.
     #[error("`git {what}` answered something unexpected: {found:?}")]
     Unreadable {

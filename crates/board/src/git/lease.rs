@@ -1,5 +1,8 @@
 //! A file that says, by a lock of the system's, whether the process that made it lives.
 //!
+//! A process that was handed it holds it too: a git that outlives a killed run keeps that run's lease
+//! until it has done what it began.
+//!
 //! Always true: whoever holds a lease holds it until its process is gone, however that ends; a
 //! lease that can be taken is nobody's.
 
@@ -7,6 +10,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::process::Pid;
 
 /// Bytes read of what a holder wrote.
 const NOTE: u64 = 200;
@@ -87,6 +92,11 @@ impl Lease {
         Ok(same.then_some(Taken::Mine(Self { path, file })))
     }
 
+    /// The lease, to be handed to a process; read, it is an empty file.
+    pub(super) fn hand_on(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Removes the file of a lease whose object is gone.
     pub(super) fn remove(&self) {
         // A file that stays says nothing once its holder is gone.
@@ -99,6 +109,24 @@ impl Drop for Lease {
         // Closing alone would leave it held by a process that is just being started.
         self.file.unlock().ok();
     }
+}
+
+/// Whether the process that wrote itself down as a holder has ended: whoever holds the lease still is
+/// one that it started. A process that nobody has waited for yet has ended too.
+pub(super) fn has_ended(holder: &str) -> bool {
+    let id = holder.parse().ok().filter(|id| *id > 0);
+    let Some(id) = id.and_then(Pid::from_raw) else {
+        return false;
+    };
+    if rustix::process::test_kill_process(id) == Err(rustix::io::Errno::SRCH) {
+        return true;
+    }
+    // proc_pid_stat(5): the state stands behind the name, which may hold anything.
+    let stat = std::fs::read_to_string(format!("/proc/{holder}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit_once(") ")
+        .map(|(_, rest)| rest.as_bytes()[..].first().copied());
+    matches!(state.flatten(), Some(b'Z' | b'X'))
 }
 
 /// How the file is opened: no link that somebody else laid is followed.
@@ -120,6 +148,8 @@ fn unsupported(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::{WaitId, WaitIdOptions};
+
     use super::*;
 
     #[test]
@@ -144,5 +174,26 @@ mod tests {
         assert!(Lease::inherit(&path).unwrap().is_none());
         // A new one is another file, whoever still holds the old one.
         assert!(matches!(Lease::take(&path).unwrap(), Taken::Mine(_)));
+    }
+
+    #[tokio::test]
+    async fn a_holder_has_ended_once_nothing_of_it_runs() {
+        assert!(!has_ended(&std::process::id().to_string()));
+        assert!(!has_ended(""));
+        assert!(!has_ended("-1"));
+        let mut child = tokio::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let id = child.id().unwrap().to_string();
+        assert!(!has_ended(&id));
+        drop(child.stdin.take());
+        // Ended, and not waited for.
+        let pid = Pid::from_raw(id.parse().unwrap()).unwrap();
+        let states = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        rustix::process::waitid(WaitId::Pid(pid), states).unwrap();
+        assert!(has_ended(&id));
+        child.wait().await.unwrap();
+        assert!(has_ended(&id));
     }
 }

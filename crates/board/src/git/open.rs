@@ -182,10 +182,12 @@ impl Repository {
         }
         let (own, common) = folders(&git, &workspace).await?;
         let held = own.join(LEASE);
-        let lease = match Lease::take(&held).map_err(|error| GitError::io(&held, error))? {
-            Taken::Mine(lease) => lease,
-            Taken::Theirs(by) => return Err(GitError::Held { workspace, by }),
-        };
+        let lease = git.lease(&workspace, &held).await?;
+        git.keep(
+            lease
+                .hand_on()
+                .map_err(|error| GitError::io(&held, error))?,
+        );
         let lock = own.join("index.lock");
         let found = loop {
             if !git.lock_goes(&lock).await {

@@ -1,9 +1,11 @@
 //! One git command from its start to its output.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
@@ -11,6 +13,7 @@ use tokio::process::Command;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::error::GitError;
+use super::lease::{Lease, Taken, has_ended};
 use super::shield::Shield;
 
 /// What one command may take: it touches a disk and nothing else.
@@ -32,6 +35,8 @@ pub(super) struct Git {
     patience: Duration,
     /// The mark of the run's commands (R38).
     run: OsString,
+    /// The run's hold on its workspace, which a command that outlives the run keeps.
+    hold: OnceLock<File>,
 }
 
 /// The shield, and the filters that it keeps from running since they failed.
@@ -195,7 +200,13 @@ impl Git {
             }),
             patience,
             run: run.into(),
+            hold: OnceLock::new(),
         }
+    }
+
+    /// Has every command from now on keep a hold on the workspace until it ends; the first counts.
+    pub(super) fn keep(&self, hold: File) {
+        self.hold.set(hold).ok();
     }
 
     /// Keeps a filter that failed from running again: what is in the tree is what counts, and a
@@ -262,15 +273,52 @@ impl Git {
         true
     }
 
+    /// Waits until the run that holds the workspace has let go of it, where all that is left of that
+    /// run is a command that was under way when it was killed.
+    pub(super) async fn lease(&self, workspace: &Path, path: &Path) -> Result<Lease, GitError> {
+        let until = Instant::now() + self.patience;
+        loop {
+            let by = match Lease::take(path).map_err(|error| GitError::io(path, error))? {
+                Taken::Mine(lease) => return Ok(lease),
+                Taken::Theirs(by) => by,
+            };
+            let workspace = workspace.to_owned();
+            if !has_ended(&by) {
+                return Err(GitError::Held { workspace, by });
+            }
+            if Instant::now() >= until {
+                return Err(GitError::Outlived { workspace, by });
+            }
+            sleep(LOOK).await;
+        }
+    }
+
     /// How long that is waited for, in seconds.
     pub(super) const fn patience_secs(&self) -> u64 {
         self.patience.as_secs()
+    }
+
+    /// What a command reads. One that reads nothing has the run's hold there, since that is the one
+    /// file that a process is sure to inherit; one that does ends with its input.
+    fn stdin(&self, invocation: &Invocation<'_>) -> Result<Stdio, GitError> {
+        if !invocation.input.is_empty() {
+            return Ok(Stdio::piped());
+        }
+        let Some(hold) = self.hold.get() else {
+            return Ok(Stdio::null());
+        };
+        let hold = hold.try_clone();
+        Ok(hold
+            .map_err(|error| GitError::io(invocation.dir, error))?
+            .into())
     }
 
     async fn once(&self, invocation: &Invocation<'_>) -> Result<Output, GitError> {
         // The group is set by an attribute and no hook runs before `exec`, so that git is spawned
         // and not forked. In a group of its own it ends what it began, whatever becomes of gg.
         let shield = self.protection().shield.clone();
+        let io = |source| GitError::io(&self.program, source);
+        let (stdout, stderr) = (memory().map_err(io)?, memory().map_err(io)?);
         let mut command = Command::new(&self.program);
         for name in &shield.removed {
             command.env_remove(name);
@@ -286,13 +334,9 @@ impl Git {
                     .iter()
                     .map(|(name, value)| (name, value)),
             )
-            .stdin(if invocation.input.is_empty() {
-                Stdio::null()
-            } else {
-                Stdio::piped()
-            })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdin(self.stdin(invocation)?)
+            .stdout(stdout.try_clone().map_err(io)?)
+            .stderr(stderr.try_clone().map_err(io)?)
             .process_group(0);
         let mut child = command.spawn().map_err(|source| {
             // A folder that is gone fails like a program that is.
@@ -314,23 +358,37 @@ impl Git {
             }
         };
         let ended = timeout(LONGEST, async {
-            let (output, ()) = tokio::join!(child.wait_with_output(), feed);
-            output
+            let (status, ()) = tokio::join!(child.wait(), feed);
+            status
         });
-        let Ok(output) = ended.await else {
+        let Ok(status) = ended.await else {
             kill(group);
             return Err(GitError::TimedOut {
                 what: invocation.what(),
                 secs: LONGEST.as_secs(),
             });
         };
-        let output = output.map_err(|source| GitError::io(&self.program, source))?;
         Ok(Output {
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr: output.stderr,
+            code: status.map_err(io)?.code(),
+            stdout: whole(stdout).map_err(io)?,
+            stderr: whole(stderr).map_err(io)?,
         })
     }
+}
+
+/// A file without a name. A git that writes into a pipe dies of it once gg is gone, in the middle of
+/// a merge as anywhere.
+fn memory() -> std::io::Result<File> {
+    let file = rustix::fs::memfd_create("git", rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(file.into())
+}
+
+/// All that was written into a file.
+fn whole(mut file: File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Ends a group that took too long.

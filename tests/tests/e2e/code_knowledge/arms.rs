@@ -1,9 +1,8 @@
 //! What an agent of any arm opens on and loads: its opening program, kept as its others are; the code of a
 //! skill and of a memory; and that each program is prepared once, however often what it stands on is used.
 
-use std::os::unix::fs::PermissionsExt;
-
 use serde_json::{Value, json};
+use tests::executable::executable;
 use tests::gateway::Answer;
 use tests::run::Run;
 
@@ -233,8 +232,7 @@ fn compiler_runs(bodies: &[Texts]) -> Vec<String> {
         log.display(),
         real.display()
     );
-    std::fs::write(&wrapper, script).unwrap();
-    std::fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
+    executable(&wrapper, &script);
     let arm = Arm::Typescript;
     let capabilities = [skills(".gg/skills", &[])];
     let root = coder_of(arm, "root", &capabilities, &["skills.read_skill"], &[]);

@@ -2,10 +2,9 @@
 //! one that hangs. One that dies of a single text and compiles others is well, and the text is its
 //! author's to mend. TypeScript's is the only one there is.
 
-use std::os::unix::fs::PermissionsExt;
-
 use rustix::process::Signal;
 use serde_json::json;
+use tests::executable::executable;
 use tests::run::{Builder, Run};
 
 use super::{answers, launch};
@@ -28,8 +27,7 @@ fn with_compiler(does: &str) -> Builder {
 /// A run whose compiler is this script.
 fn compiled_by(builder: Builder, script: &str) -> Builder {
     let path = builder.folder().join("tsc");
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    executable(&path, script);
     builder
         .environment("GG_TSC", path)
         .launch(launch(Arm::Typescript))

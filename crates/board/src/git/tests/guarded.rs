@@ -1,7 +1,8 @@
 //! What agents do to a repository that would make a git look elsewhere, lose a path, or take back a
 //! promise: gg's git works on its folders alone, and on every name of a file.
 
-use super::super::{GitError, Repository};
+use super::super::{GitError, Options, Repository};
+use super::executable::executable;
 use super::{Field, did, sh, worked};
 use crate::protocol::{MergeEnd, PutAway, Resolution};
 
@@ -80,6 +81,70 @@ async fn a_second_run_on_a_workspace_is_refused_until_the_first_is_over() {
     );
     drop(first);
     Repository::open(options).await.unwrap();
+}
+
+/// The lease of a workspace as a run leaves it that was killed while a git of its worked.
+async fn held_by_the_dead(field: &Field) -> tokio::process::Child {
+    let mut dead = tokio::process::Command::new("true").spawn().unwrap();
+    let id = dead.id().unwrap().to_string();
+    dead.wait().await.unwrap();
+    let path = field.workspace().join(".git/gg-board");
+    let mut lease = std::fs::File::create(path).unwrap();
+    std::io::Write::write_all(&mut lease, id.as_bytes()).unwrap();
+    lease.lock().unwrap();
+    tokio::process::Command::new("sleep")
+        .arg("600")
+        .stdin(lease)
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_run_begins_once_the_git_of_a_killed_one_has_ended() {
+    let field = Field::new().await;
+    let mut git = held_by_the_dead(&field).await;
+    let (opened, killed) = tokio::join!(Repository::open(field.options()), git.kill());
+    killed.unwrap();
+    opened.unwrap();
+    let _git = held_by_the_dead(&field).await;
+    let hasty = Options {
+        patience: std::time::Duration::from_millis(50),
+        ..field.options()
+    };
+    let error = Repository::open(hasty).await.unwrap_err();
+    assert!(matches!(error, GitError::Outlived { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn every_command_of_a_run_holds_the_workspace_as_long_as_it_works() {
+    let field = Field::new().await;
+    let seen = field.workspace().with_file_name("seen");
+    let text = format!(
+        "#!/bin/sh\necho \"$1 $(readlink /proc/$$/fd/0)\" >>'{}'\nexec git \"$@\"\n",
+        seen.display()
+    );
+    let program = field.workspace().with_file_name("seeing-git");
+    executable(&program, &text);
+    let options = Options {
+        program,
+        ..field.options()
+    };
+    let (repository, _) = Repository::open(options).await.unwrap();
+    std::fs::write(&seen, "").unwrap();
+    let worktree = repository.cut("gg/ui-1").await.unwrap();
+    std::fs::write(worktree.path.join("new"), "new").unwrap();
+    let committed = repository.commit(&worktree, "work").await.unwrap();
+    let end = repository
+        .merge(&worktree.branch, &committed.commit, "Merge ui-1")
+        .await;
+    assert!(matches!(end, MergeEnd::Merged { .. }), "{end:?}");
+    let seen = std::fs::read_to_string(&seen).unwrap();
+    let lease = format!("{}/.git/gg-board", repository.workspace().display());
+    for command in ["worktree", "commit", "merge"] {
+        let line = format!("{command} {lease}\n");
+        assert!(seen.contains(&line), "{command} of {seen}");
+    }
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! A git that is killed in the middle of a merge, together with whoever ran it: the next run tells
 //! of what is there, and commits nothing of it.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use super::super::journal::{Note, Stage};
 use super::super::{GitError, Repository};
+use super::executable::executable;
 use super::{Field, did};
 use crate::protocol::{MergeEnd, Resolution};
 
@@ -16,8 +16,7 @@ fn dies(field: &Field, until: &str) -> PathBuf {
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = merge ]; then\n{until}\nkill -9 $$\nfi\nexec git \"$@\"\n"
     );
-    std::fs::write(&place, script).unwrap();
-    std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&place, &script);
     place
 }
 
@@ -107,10 +106,8 @@ async fn what_a_merge_wrote_that_failed_is_taken_back() {
             assert_eq!(new, text, "{until}");
         }
         // The next one merges.
-        std::fs::remove_file(field.workspace().join("../git")).unwrap();
         let again = field.workspace().join("../git");
-        std::fs::write(&again, "#!/bin/sh\nexec git \"$@\"\n").unwrap();
-        std::fs::set_permissions(&again, std::fs::Permissions::from_mode(0o755)).unwrap();
+        executable(&again, "#!/bin/sh\nexec git \"$@\"\n");
         let (worktree, committed) = did(&repository, "gg/ui-2", "echo b >b.txt").await;
         let end = repository
             .merge(&worktree.branch, &committed.commit, "Merge ui-2")

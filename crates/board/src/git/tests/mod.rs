@@ -1,6 +1,14 @@
 //! Real repositories in temporary folders, and what agents and strangers do to them.
 
 mod bending;
+#[path = "../../../../../tests/src/executable.rs"]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    unreachable_pub,
+    reason = "of tests, which the suites of the binary share"
+)]
+mod executable;
 mod guarded;
 mod killed;
 mod merging;

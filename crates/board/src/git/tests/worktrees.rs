@@ -1,5 +1,6 @@
 //! Worktrees: cut, worked in, committed, put back, put away.
 
+use super::executable::executable;
 use super::{Field, did, sh, worked};
 use crate::git::{Options, Repository};
 use crate::protocol::{Answer, Ask, MergeEnd, PutAway};
@@ -41,12 +42,7 @@ async fn a_worktree_goes_while_another_one_comes() {
                 half=.git/worktrees/half; mkdir -p $half; echo /gone/.git >$half/gitdir; : >$half/commondir; sleep 0.3\n\
                 rm -r $half;;\nesac\nexec git \"$@\"\n";
     let program = field.workspace().with_file_name("slow-git");
-    std::fs::write(&program, slow).unwrap();
-    std::fs::set_permissions(
-        &program,
-        std::os::unix::fs::PermissionsExt::from_mode(0o755),
-    )
-    .unwrap();
+    executable(&program, slow);
     let options = Options {
         program,
         ..field.options()
