@@ -222,8 +222,18 @@ pub fn stand_by(guest: Guest, outlook: Outlook) -> Result<(), StartError> {
     if guest.standby.is_taken() {
         return Ok(());
     }
+    // Before a job may come, since it could not be told why it is not done.
+    let tokio = waiting().map_err(StartError::Runtime)?;
+    // Taken here and not by the thread: a program that comes meanwhile waits for it.
+    let Some(offered) = guest.standby.offer() else {
+        return Ok(());
+    };
     let begin = move || {
-        if let Some((job, vessel)) = next(guest, outlook) {
+        call(WAITS);
+        let vessel = Vessel::ready(&guest, outlook, tokio);
+        // A thread that waits keeps no guest: it would wait for itself.
+        drop(guest);
+        if let Some(job) = offered.wait() {
             work(job, vessel);
         }
     };
@@ -240,13 +250,9 @@ fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(work).map(drop)
 }
 
-/// What a program's thread does; meanwhile another makes ready for the next.
+/// What a program's thread does.
 fn work(job: Job, vessel: Vessel) {
     call(RUNS);
-    if let Err(why) = stand_by(job.program.guest.clone(), job.program.outlook()) {
-        // The next program makes its own instance, and says so where it cannot.
-        tracing::debug!("no thread waits for a program: {why}");
-    }
     carry_out(job, vessel);
 }
 
@@ -255,21 +261,6 @@ fn call(name: &CStr) {
     if let Err(error) = rustix::thread::set_name(name) {
         tracing::debug!("a program's thread has no name: {error}");
     }
-}
-
-/// Makes an instance for a guest's next program, and waits for that; `None` where another thread does,
-/// or none will come.
-fn next(guest: Guest, outlook: Outlook) -> Option<(Job, Vessel)> {
-    call(WAITS);
-    // Before a job may come, since it could not be told why it is not done.
-    let tokio = waiting()
-        .inspect_err(|error| tracing::debug!("no thread waits for a program: {error}"))
-        .ok()?;
-    let offered = guest.standby.offer()?;
-    let vessel = Vessel::ready(&guest, outlook, tokio);
-    // A thread that waits keeps no guest: it would wait for itself.
-    drop(guest);
-    Some((offered.wait()?, vessel))
 }
 
 /// Runs a program and tells how it ended.
@@ -282,8 +273,15 @@ fn carry_out(job: Job, vessel: Vessel) {
     } = job;
     let Vessel { tokio, instance } = vessel;
     let threads = program.threads.clone();
+    let (guest, outlook) = (program.guest.clone(), program.outlook());
     let (execution, store) = tokio.block_on(run(program, services, stop, instance));
     let leaves = threads.leave();
+    // Behind the program and not beside it: of two threads that touch new memory each interrupts the
+    // other's processor for every page that comes to be written.
+    if let Err(why) = stand_by(guest, outlook) {
+        // The next program makes its own instance, and says so where it cannot.
+        tracing::debug!("no thread waits for a program: {why}");
+    }
     // Nobody may be interested any more: the run has stopped.
     sender.send(execution).ok();
     drop(store);
