@@ -8,7 +8,7 @@ use crate::issue::Worktree;
 
 use super::Repository;
 use super::error::GitError;
-use super::process::Invocation;
+use super::process::{Git, Invocation};
 use super::worktree::pointer;
 
 impl Repository {
@@ -16,32 +16,32 @@ impl Repository {
     /// theirs behind them, as far as no branch, tag or HEAD leads there. Where git was told to
     /// keep no log, none.
     pub async fn given_up(&self, worktree: &Worktree) -> Result<Vec<String>, GitError> {
-        let log = pointer(&worktree.path)?.join("logs").join("HEAD");
+        let own = pointer(&worktree.path)?;
+        self.git().given_up(&worktree.path, &own).await
+    }
+}
+
+impl Git {
+    /// The same of any worktree, whose own git folder is this.
+    pub(super) async fn given_up(&self, dir: &Path, own: &Path) -> Result<Vec<String>, GitError> {
+        let log = own.join("logs").join("HEAD");
         let text = match std::fs::read(&log) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(GitError::io(&log, error)),
         };
-        let mut commits = checked_out(&text);
-        commits.remove(&*worktree.baseline);
-        if commits.is_empty() {
+        let commits = checked_out(&text);
+        // One alone is what is checked out now.
+        if commits.len() < 2 {
             return Ok(Vec::new());
         }
-        self.kept_by_nothing(&worktree.path, &commits).await
-    }
-
-    async fn kept_by_nothing(
-        &self,
-        dir: &Path,
-        commits: &BTreeSet<&str>,
-    ) -> Result<Vec<String>, GitError> {
         // By its input, since a log may be longer than a command line.
-        let input = commits.iter().copied().collect::<Vec<_>>().join("\n");
+        let input = commits.into_iter().collect::<Vec<_>>().join("\n");
         // One that was collected already is none that goes now. The input is read where it is named,
         // before all that follows it is taken away.
         let list = ["rev-list", "--ignore-missing", "--stdin", "--not", "--all"];
         let list = Invocation::new(dir, list).input(input.into_bytes());
-        let listed = self.git().run(list).await?;
+        let listed = self.run(list).await?;
         Ok(listed.text().lines().map(str::to_owned).collect())
     }
 }

@@ -124,6 +124,13 @@ impl Git {
             )));
         }
         self.holds_nothing_else(path).await?;
+        let given_up = self.given_up(path, &own).await?;
+        if !given_up.is_empty() {
+            return Err(GitError::Unsupported(format!(
+                "commits were made in it that no branch keeps: {}",
+                Listed(&given_up)
+            )));
+        }
         let common = own.join("commondir");
         let common = std::fs::read_to_string(&common)
             .map(|text| own.join(text.trim_end()))

@@ -65,6 +65,10 @@ async fn what_holds_anything_else_stays_and_is_named() {
         ("echo x >x.log", "`x.log`, which git ignores"),
         ("git checkout -q --detach", "on no branch"),
         ("git bisect start", "a bisect"),
+        (
+            "echo x >x; git add -A; git commit -qm x; git reset -q --hard HEAD~1",
+            "no branch keeps",
+        ),
         ("git worktree lock .", "locked"),
         (
             "git init -q n; git -C n commit -q --allow-empty -m n",
