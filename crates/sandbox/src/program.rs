@@ -250,12 +250,6 @@ fn thread(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(work).map(drop)
 }
 
-/// What a program's thread does.
-fn work(job: Job, vessel: Vessel) {
-    call(RUNS);
-    carry_out(job, vessel);
-}
-
 /// Names this thread, for whoever looks at the process from outside.
 fn call(name: &CStr) {
     if let Err(error) = rustix::thread::set_name(name) {
@@ -263,8 +257,9 @@ fn call(name: &CStr) {
     }
 }
 
-/// Runs a program and tells how it ended.
-fn carry_out(job: Job, vessel: Vessel) {
+/// What a program's thread does: it runs the program and tells how it ended.
+fn work(job: Job, vessel: Vessel) {
+    call(RUNS);
     let Job {
         program,
         services,

@@ -1,7 +1,7 @@
 //! Who runs a guest's next program: one thread at most, which makes an instance and waits with it.
 //!
-//! A thread takes the place before it makes what it waits with, so that of many programs that begin
-//! at once one has it made. A job may be handed to it from then on: it is nearer to being ready than
+//! The place is taken before what a thread waits with is made, so that of many programs that end at
+//! once one has it made. A job may be handed to it from then on: it is nearer to being ready than
 //! a thread that would begin now. Whoever hands it one empties the place.
 //!
 //! Always true: a job is handed to one thread, or given back; a guest that nobody holds any more is
