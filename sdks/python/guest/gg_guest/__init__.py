@@ -10,7 +10,7 @@ import gg
 import wit_world
 from gg import _wire
 
-from . import lazily, library, modules, output, program
+from . import lazily, library, modules, output, program, tidying
 
 __all__ = ["WitWorld", "gg", "lazily", "library"]
 
@@ -34,3 +34,4 @@ program.settle()
 # What is alive now lives as long as the guest: no collection looks at it again.
 gc.collect()
 gc.freeze()
+tidying.fill()
