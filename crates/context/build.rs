@@ -19,35 +19,54 @@ fn main() {
     }
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     let out = Path::new(&out);
-    let (slots, bytes) = vocabulary();
+    let Vocabulary {
+        slots,
+        places,
+        bytes,
+    } = vocabulary();
     let write = |name: &str, data: &[u8]| {
         std::fs::write(out.join(name), data).expect("OUT_DIR can be written");
     };
-    write("slots.bin", &slots);
+    write("slots.bin", &little_endian(&slots));
+    write("places.bin", &little_endian(&places));
     write("bytes.bin", &bytes);
     write("classes.bin", &character_classes());
 }
 
-/// The slots, and the tokens' bytes one after another by rank.
-fn vocabulary() -> (Vec<u8>, Vec<u8>) {
+struct Vocabulary {
+    slots: Vec<u32>,
+    /// Where the bytes of each rank begin, and behind the last where they end.
+    places: Vec<u32>,
+    /// The tokens' bytes one after another by rank.
+    bytes: Vec<u8>,
+}
+
+fn vocabulary() -> Vocabulary {
     let source = tiktoken_rs::o200k_base().expect("the vocabulary is part of the crate");
-    let mut slots = vec![0_u64; hash::SLOTS];
+    let mut slots = vec![0; hash::SLOTS];
+    let mut places = vec![0];
     let mut bytes = Vec::new();
     for rank in 0..TOKENS {
         let token = source.decode_bytes(&[rank]).expect("ranks have no gap");
         assert!(!token.is_empty() && token.len() <= hash::LONGEST);
-        let (mut at, key) = hash::place(&token);
+        let (mut at, tag) = hash::place(&token);
         while slots[at] != 0 {
             at = (at + 1) % hash::SLOTS;
         }
-        slots[at] = hash::pack(key, bytes.len(), rank);
-        assert_eq!(hash::unpack(slots[at]), (bytes.len(), token.len(), rank));
+        slots[at] = hash::pack(tag, rank);
+        assert_eq!(hash::unpack(slots[at]), Some((tag, rank)));
         bytes.extend_from_slice(&token);
+        places.push(u32::try_from(bytes.len()).expect("a few megabytes"));
     }
-    (
-        slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+    Vocabulary {
+        slots,
+        places,
         bytes,
-    )
+    }
+}
+
+fn little_endian(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// A page number per 256 code points, then the distinct pages.

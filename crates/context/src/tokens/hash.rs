@@ -3,42 +3,42 @@
 //! `build.rs` includes this file to write the table that [`super::vocabulary`] reads, so the two
 //! cannot drift apart.
 //!
-//! A slot is one little-endian `u64`: 17 bits of hash, 8 of length, 21 of offset into the token
-//! bytes, 18 of rank, from the top. Zero is an empty slot: no token has length 0.
+//! A slot is one little-endian `u32`: 14 bits of hash, then 18 that hold the rank and one, so that
+//! zero is an empty slot. Where a token's bytes stand is found by its rank, since they stand in that
+//! order: the few hundred tokens that most texts are made of share a few pages.
 
 /// Slots of the table, a power of two.
 pub(crate) const SLOTS: usize = 1 << 18;
+/// Bytes of a slot, and of a token's place among the bytes.
+#[allow(dead_code, reason = "the build script writes words as they are")]
+pub(crate) const WORD: usize = size_of::<u32>();
 /// Bytes of the longest token.
 pub(crate) const LONGEST: usize = 128;
 
-const LENGTH_BITS: u32 = 8;
-const OFFSET_BITS: u32 = 21;
 const RANK_BITS: u32 = 18;
-/// Where hash and length start in a slot.
-pub(crate) const KEY_SHIFT: u32 = OFFSET_BITS + RANK_BITS;
-const TAG_BITS: u32 = 64 - KEY_SHIFT - LENGTH_BITS;
+const TAG_BITS: u32 = u32::BITS - RANK_BITS;
 
-/// Where a text's search starts, and the hash and length its slot must hold.
-pub(crate) fn place(bytes: &[u8]) -> (usize, u64) {
+/// Where a text's search starts, and the bits of its hash that its slot must hold.
+pub(crate) fn place(bytes: &[u8]) -> (usize, u32) {
     let hash = hash(bytes);
-    let tag = hash & ((1 << TAG_BITS) - 1);
-    let start = (hash >> (64 - SLOTS.trailing_zeros())) as usize;
-    (start, tag << LENGTH_BITS | bytes.len() as u64)
+    let tag = hash as u32 & ((1 << TAG_BITS) - 1);
+    let start = (hash >> (u64::BITS - SLOTS.trailing_zeros())) as usize;
+    (start, tag)
 }
 
-/// Offset, length and rank of a filled slot.
-pub(crate) const fn unpack(slot: u64) -> (usize, usize, u32) {
-    let rank = slot & ((1 << RANK_BITS) - 1);
-    let offset = slot >> RANK_BITS & ((1 << OFFSET_BITS) - 1);
-    let length = slot >> KEY_SHIFT & ((1 << LENGTH_BITS) - 1);
-    (offset as usize, length as usize, rank as u32)
+/// The bits of hash and the rank of a slot that is not empty.
+pub(crate) const fn unpack(slot: u32) -> Option<(u32, u32)> {
+    match slot & ((1 << RANK_BITS) - 1) {
+        0 => None,
+        above => Some((slot >> RANK_BITS, above - 1)),
+    }
 }
 
 /// A filled slot; the figures must fit their fields.
 #[allow(dead_code, reason = "only the build script writes slots")]
-pub(crate) const fn pack(key: u64, offset: usize, rank: u32) -> u64 {
-    assert!(offset < 1 << OFFSET_BITS && rank < 1 << RANK_BITS);
-    key << KEY_SHIFT | (offset as u64) << RANK_BITS | rank as u64
+pub(crate) const fn pack(tag: u32, rank: u32) -> u32 {
+    assert!(tag < 1 << TAG_BITS && rank + 1 < 1 << RANK_BITS);
+    tag << RANK_BITS | (rank + 1)
 }
 
 /// Folds eight bytes at a time by a wide multiplication; the constants are the fraction of pi.

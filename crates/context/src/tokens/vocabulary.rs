@@ -3,9 +3,11 @@
 //! The data is read-only and part of the binary; nothing is loaded, a look-up touches the pages
 //! it reads.
 
-use super::hash::{KEY_SHIFT, LONGEST, SLOTS, place, unpack};
+use super::hash::{LONGEST, SLOTS, WORD, place, unpack};
 
-static TABLE: &[u8; SLOTS * 8] = include_bytes!(concat!(env!("OUT_DIR"), "/slots.bin"));
+static TABLE: &[u8; SLOTS * WORD] = include_bytes!(concat!(env!("OUT_DIR"), "/slots.bin"));
+/// Where the bytes of each rank begin, and behind the last where they end.
+static PLACES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/places.bin"));
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bytes.bin"));
 
 /// The rank of a byte string, where it is a token; the lower rank merges first.
@@ -13,25 +15,23 @@ pub(super) fn rank(bytes: &[u8]) -> Option<u32> {
     if bytes.len() > LONGEST {
         return None;
     }
-    let (mut at, key) = place(bytes);
+    let (mut at, tag) = place(bytes);
     loop {
-        let slot = slot(at);
-        if slot == 0 {
-            return None;
-        }
-        if slot >> KEY_SHIFT == key {
-            let (offset, length, rank) = unpack(slot);
-            if &BYTES[offset..offset + length] == bytes {
-                return Some(rank);
-            }
+        let (found, rank) = unpack(word(TABLE, at))?;
+        if found == tag && token(rank as usize) == bytes {
+            return Some(rank);
         }
         at = (at + 1) % SLOTS;
     }
 }
 
-fn slot(at: usize) -> u64 {
-    let bytes = TABLE[at * 8..]
+fn token(rank: usize) -> &'static [u8] {
+    &BYTES[word(PLACES, rank) as usize..word(PLACES, rank + 1) as usize]
+}
+
+fn word(words: &[u8], at: usize) -> u32 {
+    let bytes = words[at * WORD..]
         .first_chunk()
-        .expect("a slot is eight bytes");
-    u64::from_le_bytes(*bytes)
+        .expect("a word is four bytes");
+    u32::from_le_bytes(*bytes)
 }
