@@ -308,7 +308,7 @@ impl Actor for Agent {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Self::Context) {
-        let turns = Turns::new(
+        let turns = Box::new(Turns::new(
             self.spec.clone(),
             Arc::clone(&self.shared),
             self.holdings.clone(),
@@ -316,7 +316,7 @@ impl Actor for Agent {
             self.stop.watch(),
             self.seat.clone(),
             self.arrival.take(),
-        );
+        ));
         // One frame above the loop: a panic in it becomes an outcome, not a lost agent.
         let life = panics::outlive(turns.live()).into_actor(self);
         context.spawn(life.map(|end, agent, context| {

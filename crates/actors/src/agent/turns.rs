@@ -160,8 +160,8 @@ impl Turns {
         }
     }
 
-    /// Lives the whole life of the incarnation.
-    pub(super) async fn live(mut self) -> Life {
+    /// Lives the whole life of the incarnation. Boxed: a future holds what it is given twice over.
+    pub(super) async fn live(mut self: Box<Self>) -> Life {
         // Boxed, so that its room is given back: an agent opens once and then lives on.
         let end = match Box::pin(self.open()).await {
             ControlFlow::Break(end) => end,
