@@ -267,7 +267,10 @@ async fn follow(
                 ended.code = exited.ok().and_then(|status| status.code());
                 if matches!(phase, Phase::Running) {
                     phase = Phase::Draining;
-                    again(timer.as_mut(), DRAIN);
+                    // Where nothing is left to drain, none is waited for: a timer is a system call.
+                    if pipes.open() {
+                        again(timer.as_mut(), DRAIN);
+                    }
                 }
             }
             () = pipes.read(|source, bytes| capture.take(source, bytes)), if pipes.open() => {}
