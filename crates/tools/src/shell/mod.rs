@@ -12,6 +12,7 @@ pub(crate) mod capture;
 mod groups;
 mod last_line;
 pub(crate) mod lines;
+mod pipes;
 mod run;
 mod script;
 pub(crate) mod spool;
@@ -164,6 +165,7 @@ struct Shared {
     folder: PathBuf,
     file_cap: u64,
     spare: spool::Spare,
+    pipes: pipes::Spare,
 }
 
 /// What the thread is asked for.
@@ -200,6 +202,7 @@ impl Runner {
             folder,
             file_cap,
             spare: spool::Spare::default(),
+            pipes: pipes::Spare::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -287,6 +290,7 @@ impl Runner {
                         tokio::spawn(async move {
                             let leftovers = shared.groups.end_all(grace).await;
                             shared.spare.discard();
+                            shared.pipes.discard();
                             // Whoever asked may have run out of time itself.
                             answer.send(leftovers).ok();
                         });

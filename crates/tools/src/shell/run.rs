@@ -4,18 +4,13 @@
 //! their end, for a while at most. What it leaves running keeps its pipes, so that writing into
 //! them does not kill it: they are read on into the files until they end.
 
-use std::cell::RefCell;
-use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::process::Stdio;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
-use tokio::io::{AsyncRead, ReadBuf};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use vocab::credential::VARIABLE;
@@ -23,6 +18,7 @@ use vocab::ids::RoutingKey;
 
 use super::capture::{Capture, Source};
 use super::groups::{GRACE, MARK, signal};
+use super::pipes::{Far, Pipes};
 use super::{End, LastLine, Outcome, Record, Request, Shared, script};
 use crate::paths::reason;
 use crate::{open_files, output};
@@ -33,18 +29,10 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// How long pipes are drained once a stopped command was killed: the run is ending.
 const LAST_DRAIN: Duration = Duration::from_millis(250);
 
-/// Bytes read at a time; a pipe holds no more.
-const CHUNK: usize = 64 * 1024;
-
 /// How often, and how long apart, a script is tried that somebody still holds open: no event tells
 /// of its being let go.
 const BUSY_TRIES: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
-
-thread_local! {
-    /// Where reads land. One for all commands of the thread: what is read is taken at once.
-    static LANDING: RefCell<Box<[u8]>> = RefCell::new(vec![0; CHUNK].into());
-}
 
 /// Whether gg's own environment is what a command of the run is to see.
 pub(super) fn environment_fits(run: &RoutingKey) -> bool {
@@ -62,7 +50,7 @@ pub(super) async fn run(
     stop: Stop,
     mut answer: oneshot::Sender<Outcome>,
 ) {
-    let (mut child, leader) = match start(&shared, &request).await {
+    let (mut child, leader, mut pipes) = match start(&shared, &request).await {
         Ok(started) => started,
         Err(why) => {
             // Nobody waits for the answer any more, then nobody misses it.
@@ -71,11 +59,6 @@ pub(super) async fn run(
         }
     };
     shared.groups.enter(leader, request.command.clone());
-    let mut pipes = Pipes {
-        stdout: child.stdout.take(),
-        stderr: child.stderr.take(),
-        next: Source::Stdout,
-    };
     let offloads = output::offloads(request.policy);
     let disk = offloads.then(|| shared.spare.take(&shared.folder, shared.file_cap));
     let mut capture = Capture::new(disk);
@@ -105,6 +88,7 @@ pub(super) async fn run(
     capture.finish();
     // As above: who asked may be gone, and the pipes are still to be emptied.
     answer.send(outcome(&request, &capture, ended)).ok();
+    shared.pipes.refill();
     if offloads {
         shared.spare.refill(&shared.folder, shared.file_cap);
     }
@@ -116,10 +100,14 @@ pub(super) async fn run(
 }
 
 /// Starts `sh`, or a script, at the head of its own group, without input.
-async fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), String> {
+async fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid, Pipes), String> {
     let mut tries = BUSY_TRIES;
     let spawned = loop {
-        match spawn(shared, request) {
+        let spawned = shared.pipes.take().and_then(|(pipes, far)| {
+            let child = spawn(shared, request, far)?;
+            Ok((child, pipes))
+        });
+        match spawned {
             // A process started at this moment by another thread may still hold the script open
             // as it was when gg wrote it; it lets go as it becomes what it is to be.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries > 0 => {
@@ -129,14 +117,14 @@ async fn start(shared: &Shared, request: &Request) -> Result<(Child, Pid), Strin
             spawned => break spawned,
         }
     };
-    let child = spawned.map_err(|error| why_not(&error, request))?;
+    let (child, pipes) = spawned.map_err(|error| why_not(&error, request))?;
     let leader = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
     let leader = leader.ok_or("the process was gone at once")?;
     open_files::give_back(leader);
-    Ok((child, leader))
+    Ok((child, leader, pipes))
 }
 
-fn spawn(shared: &Shared, request: &Request) -> io::Result<Child> {
+fn spawn(shared: &Shared, request: &Request, far: Far) -> io::Result<Child> {
     // The group and the directory are set by attributes and no hook runs before `exec`: so the
     // process is spawned, not forked, at the same price however large gg has grown.
     let mut command = match &request.script {
@@ -153,9 +141,9 @@ fn spawn(shared: &Shared, request: &Request) -> io::Result<Child> {
     }
     command
         .current_dir(&request.place.cwd)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdin(far.stdin)
+        .stdout(far.stdout)
+        .stderr(far.stderr)
         .process_group(0)
         .spawn()
 }
@@ -277,78 +265,6 @@ async fn follow(
         }
     }
     ended
-}
-
-/// The read ends of a command's pipes.
-struct Pipes {
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
-    /// Which is asked first: they take turns, so that neither starves the other.
-    next: Source,
-}
-
-impl Pipes {
-    fn open(&self) -> bool {
-        self.stdout.is_some() || self.stderr.is_some()
-    }
-
-    /// Waits until one has bytes and hands them on, or until one has ended. Nothing is lost if it
-    /// is dropped while waiting.
-    async fn read(&mut self, mut take: impl FnMut(Source, &[u8]) + Send) {
-        poll_fn(|context| {
-            LANDING.with_borrow_mut(|landing| self.poll(context, landing, &mut take))
-        })
-        .await;
-    }
-
-    fn poll(
-        &mut self,
-        context: &mut Context<'_>,
-        landing: &mut [u8],
-        take: &mut dyn FnMut(Source, &[u8]),
-    ) -> Poll<()> {
-        let other = match self.next {
-            Source::Stdout => Source::Stderr,
-            Source::Stderr => Source::Stdout,
-        };
-        for (source, next) in [(self.next, other), (other, self.next)] {
-            let mut buffer = ReadBuf::new(landing);
-            let read = match source {
-                Source::Stdout => poll_pipe(self.stdout.as_mut(), context, &mut buffer),
-                Source::Stderr => poll_pipe(self.stderr.as_mut(), context, &mut buffer),
-            };
-            match read {
-                Poll::Pending => {}
-                Poll::Ready(true) => {
-                    self.next = next;
-                    take(source, buffer.filled());
-                    return Poll::Ready(());
-                }
-                Poll::Ready(false) => {
-                    match source {
-                        Source::Stdout => self.stdout = None,
-                        Source::Stderr => self.stderr = None,
-                    }
-                    return Poll::Ready(());
-                }
-            }
-        }
-        Poll::Pending
-    }
-}
-
-/// Whether a pipe has bytes; one that fails has ended. A pipe that has ended stays silent.
-fn poll_pipe(
-    pipe: Option<&mut (impl AsyncRead + Unpin)>,
-    context: &mut Context<'_>,
-    buffer: &mut ReadBuf<'_>,
-) -> Poll<bool> {
-    match pipe {
-        None => Poll::Pending,
-        Some(pipe) => Pin::new(pipe)
-            .poll_read(context, buffer)
-            .map(|read| read.is_ok() && !buffer.filled().is_empty()),
-    }
 }
 
 fn outcome(request: &Request, capture: &Capture, ended: Ended) -> Outcome {
