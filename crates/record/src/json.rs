@@ -9,8 +9,7 @@ use std::ops::Range;
 /// Takes line breaks out of the JSON text that starts at `from`, with all other blanks between
 /// its tokens. A document quoted verbatim may be written over many lines; a record line may not.
 pub(crate) fn keep_on_one_line(text: &mut Vec<u8>, from: usize) {
-    let part = &text[from..];
-    if !part.contains(&b'\n') && !part.contains(&b'\r') {
+    if memchr::memchr2(b'\n', b'\r', &text[from..]).is_none() {
         return;
     }
     let mut kept = from;

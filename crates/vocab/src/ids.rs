@@ -175,6 +175,19 @@ impl Slug {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
 
+impl MessageId {
+    /// Its digits, as it is written.
+    pub const fn digits(self) -> [u8; 16] {
+        let mut digits = [0; 16];
+        let mut place = 0;
+        while place < digits.len() {
+            digits[place] = b"0123456789abcdef"[(self.0 >> (60 - 4 * place)) as usize & 15];
+            place += 1;
+        }
+        digits
+    }
+}
+
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -189,12 +202,7 @@ impl fmt::Debug for MessageId {
 
 impl Serialize for MessageId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [0; 16];
-        for (place, digit) in text.iter_mut().enumerate() {
-            *digit = HEX[(self.0 >> (60 - 4 * place)) as usize & 15];
-        }
-        serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default())
+        serializer.serialize_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 

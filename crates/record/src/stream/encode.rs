@@ -8,7 +8,7 @@ use vocab::ids::SessionId;
 
 use super::LINE_CEILING_BYTES;
 use super::time::Clock;
-use crate::event::{Emission, Event, Log, LogLevel};
+use crate::event::{Emission, Event, Log, LogLevel, Prompt};
 use crate::json;
 use crate::mask::Mask;
 
@@ -116,9 +116,70 @@ impl Encoder {
 const TAG: &[u8] = b"{\"type\":\"";
 
 fn to_json(event: &Event, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    if let Event::Prompt(prompt) = event {
+        return prompt_to_json(prompt, out);
+    }
     event.serialize(&mut serde_json::Serializer::new(out))
+}
+
+/// Up to where the ids of a `prompt` stand.
+const BEFORE_IDS: &[u8] = b"{\"type\":\"prompt\",\"messages\":[";
+
+/// The one event that grows with its run: each turn's names every message of its window. Its ids are
+/// plain words, and go into the text as they are.
+fn prompt_to_json(prompt: &Prompt, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    let without_ids = Event::Prompt(Box::new(Prompt {
+        messages: Vec::new(),
+        reply: prompt.reply,
+        finish_reason: prompt.finish_reason.clone(),
+        tokens: prompt.tokens,
+        duration_ms: prompt.duration_ms,
+        provider: prompt.provider.clone(),
+    }));
+    let start = out.len();
+    without_ids.serialize(&mut serde_json::Serializer::new(&mut *out))?;
+    debug_assert!(out[start..].starts_with(BEFORE_IDS), "ids stand first");
+    let rest = out.split_off(start + BEFORE_IDS.len());
+    out.reserve(prompt.messages.len() * "\"0123456789abcdef\",".len() + rest.len());
+    for (place, id) in prompt.messages.iter().enumerate() {
+        out.extend_from_slice(if place == 0 { b"\"" } else { b",\"" });
+        out.extend_from_slice(&id.digits());
+        out.push(b'"');
+    }
+    out.extend_from_slice(&rest);
+    Ok(())
 }
 
 fn string(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a text serializes and a buffer takes it");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vocab::ids::MessageId;
+    use vocab::usage::Tokens;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_prompt_is_written_as_it_would_serialize_itself(
+            ids in proptest::collection::vec(any::<u64>(), 0..40),
+            reply in proptest::option::of(any::<u64>()),
+            finish_reason in proptest::option::of(".*"),
+        ) {
+            let event = Event::Prompt(Box::new(Prompt {
+                messages: ids.into_iter().map(MessageId).collect(),
+                reply: reply.map(MessageId),
+                finish_reason,
+                tokens: Tokens::default(),
+                duration_ms: 7,
+                provider: None,
+            }));
+            let mut written = Vec::new();
+            to_json(&event, &mut written).unwrap();
+            prop_assert_eq!(written, serde_json::to_vec(&event).unwrap());
+        }
+    }
 }
