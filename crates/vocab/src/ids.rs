@@ -177,14 +177,8 @@ pub struct MessageId(pub u64);
 
 impl MessageId {
     /// Its digits, as it is written.
-    pub const fn digits(self) -> [u8; 16] {
-        let mut digits = [0; 16];
-        let mut place = 0;
-        while place < digits.len() {
-            digits[place] = b"0123456789abcdef"[(self.0 >> (60 - 4 * place)) as usize & 15];
-            place += 1;
-        }
-        digits
+    pub fn digits(self) -> [u8; 16] {
+        std::array::from_fn(|place| b"0123456789abcdef"[(self.0 >> (60 - 4 * place)) as usize & 15])
     }
 }
 
