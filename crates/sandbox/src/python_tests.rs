@@ -611,10 +611,12 @@ for target in (gg.files, gg.files.read_file, gg.files.TextFile, gg.ApiError, gg.
 #[test]
 fn what_a_program_takes_lies_side_by_side() {
     // A piece of each size an allocator tells apart: in a hole that modules left, it could lie anywhere
-    // in twenty megabytes, and each page it lies on would be copied.
-    let execution = run("pieces = [bytes(size) for size in range(1, 4000, 16)]\n\
+    // in twenty megabytes, and each page it lies on would be copied. What the start itself gave back
+    // may serve a few.
+    let execution = run("pieces = [bytes(size) for size in range(8, 4000, 16)]\n\
          places = sorted(map(id, pieces))\n\
-         print(places[-1] - places[0])\n");
-    let spread: u32 = printed(&execution)[0].parse().unwrap();
-    assert!(spread < 4 << 20, "{spread} bytes lie between them");
+         middle = places[len(places) // 2]\n\
+         print(sum(abs(place - middle) < 1 << 20 for place in places) * 100 // len(places))\n");
+    let near: u32 = printed(&execution)[0].parse().unwrap();
+    assert!(near >= 90, "{near} % of them lie in two megabytes");
 }
