@@ -6,8 +6,6 @@ it that a program takes anew would cost it a page each. So the holes are filled,
 freed, and a program takes what lies behind them.
 """
 
-import gc
-
 _STEP = 16
 """Bytes that CPython and its allocators round up to."""
 
@@ -27,8 +25,7 @@ _filled: list[bytes] = []
 
 
 def fill() -> None:
-    """Fills what is free below the end of memory."""
-    gc.collect()
+    """Fills what is free below the end of memory; after a collection, which gives back what it can."""
     size = _LARGE
     while size > _SMALL:
         _fill_holes(size)
