@@ -31,6 +31,7 @@ fn main() {
     // Functions that came out the same are kept once: a session has 0.9 MB less of them in memory.
     if release && linked_by_lld() {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+        println!("cargo::rustc-link-lib=dylib=gcc_eh");
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! It is compiled in pieces, cut around its outermost blocks: the parser looks up the place of
 //! every token from the start of its text, so that the time of one text grows with the square of
-//! its length, and the system prompt's is on the way to the first request. A piece that is one
-//! conditional block is compiled when its condition holds for the first time: most runs have most
-//! capabilities off.
+//! its length, and the system prompt's is on the way to the first request. Lines without an
+//! expression are not compiled at all, and what stands in a conditional block only where its
+//! condition holds: most runs have most capabilities off.
 
 use std::sync::OnceLock;
 
 use handlebars::{
-    Context, Handlebars, JsonTruthy, RenderContext, RenderError, Renderable, StringOutput,
+    Context, Handlebars, JsonTruthy, Output, RenderContext, RenderError, Renderable, StringOutput,
     Template, TemplateError, TemplateErrorReason,
 };
 use serde::Serialize;
@@ -52,9 +52,11 @@ impl Embedded {
     /// Compiles what of it every rendering needs, where that has not been done.
     pub(super) fn warm(&self) {
         let compiled = self.compiled();
-        for piece in compiled.pieces.iter().filter(|piece| piece.guard.is_none()) {
-            // A piece that does not compile says so to whoever renders it.
-            piece.template(self.name).ok();
+        for piece in &compiled.pieces {
+            if matches!(piece.kind, Kind::Filled) {
+                // A piece that does not compile says so to whoever renders it.
+                piece.template(self.name).ok();
+            }
         }
     }
 
@@ -65,7 +67,7 @@ impl Embedded {
 
     fn compiled(&self) -> &Compiled<'static> {
         self.compiled
-            .get_or_init(|| Compiled::new(pieces(self.source)))
+            .get_or_init(|| Compiled::new(cut(self.source, 0)))
     }
 }
 
@@ -75,7 +77,8 @@ pub(super) fn render_once(
     source: &str,
     variables: &impl Serialize,
 ) -> Result<String, PromptError> {
-    Compiled::new([source]).fill(name, variables)
+    // Whole: an operator's may take away what stands around an expression, over the ends of lines.
+    Compiled::new(vec![Piece::filled(source, 0)]).fill(name, variables)
 }
 
 /// Parses a text, and answers what is wrong with it.
@@ -114,12 +117,47 @@ struct Piece<'a> {
     source: &'a str,
     /// The line of the template it begins on, from 0.
     line: usize,
-    /// The variable without which it is nothing.
-    guard: Option<&'a str>,
+    kind: Kind<'a>,
     compiled: OnceLock<Result<Template, PromptError>>,
 }
 
-impl Piece<'_> {
+/// How a piece comes to its text.
+#[derive(Debug)]
+enum Kind<'a> {
+    /// It is its text.
+    Plain,
+    /// One block, nothing where its condition does not hold, and else what stands in it.
+    Block {
+        condition: &'a str,
+        body: Vec<Piece<'a>>,
+    },
+    /// The engine makes it.
+    Filled,
+}
+
+impl<'a> Piece<'a> {
+    fn filled(source: &'a str, line: usize) -> Self {
+        Self {
+            source,
+            line,
+            kind: Kind::Filled,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn of(source: &'a str, line: usize) -> Self {
+        let kind = if !source.contains("{{") {
+            Kind::Plain
+        } else if let Some((condition, body)) = block(source) {
+            let body = cut(body, line + 1);
+            Kind::Block { condition, body }
+        } else {
+            Kind::Filled
+        };
+        let filled = Self::filled(source, line);
+        Self { kind, ..filled }
+    }
+
     fn template(&self, name: &'static str) -> Result<&Template, PromptError> {
         let compiled = self.compiled.get_or_init(|| {
             compile(self.source)
@@ -127,31 +165,13 @@ impl Piece<'_> {
         });
         compiled.as_ref().map_err(Clone::clone)
     }
-
-    /// Whether it renders to nothing. A variable that is not there is for the engine to tell of.
-    fn is_off(&self, variables: &Context) -> bool {
-        let value = self.guard.and_then(|guard| variables.data().get(guard));
-        value.is_some_and(|value| !value.is_truthy(false))
-    }
 }
 
 impl<'a> Compiled<'a> {
-    fn new(pieces: impl IntoIterator<Item = &'a str>) -> Self {
+    fn new(pieces: Vec<Piece<'a>>) -> Self {
         let mut engine = Handlebars::new();
         engine.set_strict_mode(true);
         engine.register_escape_fn(handlebars::no_escape);
-        let mut line = 0;
-        let piece = |source: &'a str| {
-            let begins = line;
-            line += source.lines().count();
-            Piece {
-                source,
-                line: begins,
-                guard: guard(source),
-                compiled: OnceLock::new(),
-            }
-        };
-        let pieces = pieces.into_iter().map(piece).collect();
         Self { engine, pieces }
     }
 
@@ -159,40 +179,94 @@ impl<'a> Compiled<'a> {
         // Made a value once, not once a piece.
         let variables = Context::wraps(variables).map_err(|error| unrendered(name, &error))?;
         let mut output = StringOutput::new();
-        for piece in self.pieces.iter().filter(|piece| !piece.is_off(&variables)) {
-            let mut state = RenderContext::new(None);
-            piece
-                .template(name)?
-                .render(&self.engine, &variables, &mut state, &mut output)
-                .map_err(|error| unrendered(name, &error).moved(piece.line))?;
-        }
-        let mut text = output.into_string().map_err(|error| PromptError::Render {
-            name,
-            line: 1,
-            column: 1,
-            reason: error.to_string(),
-        })?;
+        self.write(name, &self.pieces, &variables, &mut output)?;
+        let mut text = output
+            .into_string()
+            .map_err(|error| unwritten(name, &error))?;
         // A template's last line end is the file's, not the prompt's.
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
     }
+
+    fn write(
+        &self,
+        name: &'static str,
+        pieces: &[Piece<'_>],
+        variables: &Context,
+        output: &mut StringOutput,
+    ) -> Result<(), PromptError> {
+        for piece in pieces {
+            match &piece.kind {
+                Kind::Plain => output
+                    .write(piece.source)
+                    .map_err(|error| unwritten(name, &error))?,
+                Kind::Block { condition, body } => match variables.data().get(*condition) {
+                    Some(value) if value.is_truthy(false) => {
+                        self.write(name, body, variables, output)?;
+                    }
+                    Some(_) => {}
+                    // That a variable is not there is for the engine to tell of.
+                    None => self.engine_writes(name, piece, variables, output)?,
+                },
+                Kind::Filled => self.engine_writes(name, piece, variables, output)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn engine_writes(
+        &self,
+        name: &'static str,
+        piece: &Piece<'_>,
+        variables: &Context,
+        output: &mut StringOutput,
+    ) -> Result<(), PromptError> {
+        let mut state = RenderContext::new(None);
+        piece
+            .template(name)?
+            .render(&self.engine, variables, &mut state, output)
+            .map_err(|error| unrendered(name, &error).moved(piece.line))
+    }
 }
 
-/// Cuts a template before every line that begins an outermost conditional block, and behind every
-/// line that ends an outermost block.
+/// Cuts a text that begins on this line into pieces: around its outermost blocks, and where lines
+/// that are only text meet others. Whole lines go into a piece, so that each block that has a line
+/// of its own to begin or end on takes that line along, as it does in the whole.
+///
+/// One that takes away what stands around an expression is one piece: that reaches over lines.
+fn cut(source: &str, line: usize) -> Vec<Piece<'_>> {
+    if source.contains("{{~") || source.contains("~}}") {
+        return vec![Piece::filled(source, line)];
+    }
+    let mut line = line;
+    let piece = |source| {
+        let piece = Piece::of(source, line);
+        line += source.lines().count();
+        piece
+    };
+    pieces(source).into_iter().map(piece).collect()
+}
+
+/// The texts of those pieces.
 fn pieces(source: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut start, mut end, mut depth) = (0, 0, 0_usize);
+    // Of the line before: whether it was only text, and how many expressions go on behind it.
+    let (mut text, mut open) = (false, 0_usize);
     for line in source.split_inclusive('\n') {
-        if depth == 0 && condition(line).is_some() && start < end {
+        let only_text = depth == 0 && open == 0 && !line.contains("{{");
+        let outermost = depth == 0 && open == 0 && condition(line).is_some();
+        if start < end && (outermost || only_text != text) && depth == 0 && open == 0 {
             pieces.push(&source[start..end]);
             start = end;
         }
+        text = only_text;
         end += line.len();
         let closed = line.matches("{{/").count();
         depth = (depth + line.matches("{{#").count()).saturating_sub(closed);
+        open = (open + line.matches("{{").count()).saturating_sub(line.matches("}}").count());
         // A block that stands within a line ends nothing: what is around it is one sentence.
-        if depth == 0 && closed > 0 && line.trim_start().starts_with("{{/") {
+        if depth == 0 && open == 0 && closed > 0 && line.trim_start().starts_with("{{/") {
             pieces.push(&source[start..end]);
             start = end;
         }
@@ -210,19 +284,22 @@ fn condition(line: &str) -> Option<&str> {
     (!variable.is_empty() && variable.chars().all(plain)).then_some(variable)
 }
 
-/// The condition of a piece that is one block and has nothing else to say where it does not hold.
-fn guard(source: &str) -> Option<&str> {
-    let variable = condition(source.lines().next()?)?;
-    let mut depth = 0_usize;
-    for (number, line) in source.lines().enumerate() {
+/// Condition and inner lines of a piece that is one block and has nothing else to say where the
+/// condition does not hold.
+fn block(source: &str) -> Option<(&str, &str)> {
+    let (first, rest) = source.split_once('\n')?;
+    let variable = condition(first)?;
+    let body = rest.trim_end_matches('\n').strip_suffix("{{/if}}")?;
+    let mut depth = 1_usize;
+    for line in body.lines() {
+        depth = (depth + line.matches("{{#").count()).checked_sub(line.matches("{{/").count())?;
         // The block is over, or goes on otherwise.
-        if number > 0 && depth == 0 || depth == 1 && line.contains("{{else") {
+        if depth == 0 || depth == 1 && line.contains("{{else") {
             return None;
         }
-        let (opened, closed) = (line.matches("{{#").count(), line.matches("{{/").count());
-        depth = (depth + opened).saturating_sub(closed);
     }
-    (depth == 0).then_some(variable)
+    let whole_lines = body.is_empty() || body.ends_with('\n');
+    (depth == 1 && whole_lines).then_some((variable, body))
 }
 
 /// What is wrong with a text that does not parse, in an operator's words: the parser's own name
@@ -271,6 +348,15 @@ fn rest_of_line(source: &str, line: usize, column: usize) -> &str {
     text[place(start)..place(start + 40)].trim()
 }
 
+fn unwritten(name: &'static str, error: &dyn std::fmt::Display) -> PromptError {
+    PromptError::Render {
+        name,
+        line: 1,
+        column: 1,
+        reason: error.to_string(),
+    }
+}
+
 fn unrendered(name: &'static str, error: &RenderError) -> PromptError {
     PromptError::Render {
         name,
@@ -284,50 +370,70 @@ fn unrendered(name: &'static str, error: &RenderError) -> PromptError {
 mod tests {
     use super::*;
 
+    fn whole(source: &str) -> Compiled<'_> {
+        Compiled::new(vec![Piece::filled(source, 0)])
+    }
+
     #[test]
-    fn a_template_is_cut_behind_its_outermost_blocks_alone() {
-        let source = "a\n{{#if x}}\n{{#if y}}\nb\n{{/if}}\n{{/if}}\nc {{#if x}}d{{/if}}\ne\n";
+    fn a_template_is_cut_around_its_outermost_blocks_and_its_plain_lines() {
+        let source = "a\nb\n{{#if x}}\n{{#if y}}\nb\n{{/if}}\n{{/if}}\nc {{#if x}}d{{/if}}\ne\n";
         assert_eq!(
             pieces(source),
             [
-                "a\n",
+                "a\nb\n",
                 "{{#if x}}\n{{#if y}}\nb\n{{/if}}\n{{/if}}\n",
-                "c {{#if x}}d{{/if}}\ne\n"
+                "c {{#if x}}d{{/if}}\n",
+                "e\n"
             ]
         );
+        let commented = "a\n{{! of two\nlines }}\nb\n";
+        assert_eq!(pieces(commented), ["a\n", "{{! of two\nlines }}\n", "b\n"]);
     }
 
     #[test]
     fn pieces_render_what_the_whole_does() {
-        let source = "a\n{{#if x}}\n- b {{n}}\n{{/if}}\n{{#if y}}\n\nc\n{{else}}\nno c\n{{/if}}\n\
-            {{#each l}}\n{{this}}\n{{/each}}\n\nd {{n}}\n\n";
-        let cut = pieces(source);
-        assert_eq!(cut.len(), 5);
-        for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
-            let variables = serde_json::json!({ "x": x, "y": y, "n": 1, "l": ["e"] });
-            let rendered = |pieces: &[&str]| {
-                let compiled = Compiled::new(pieces.iter().copied());
-                compiled.fill("t", &variables).unwrap()
-            };
-            assert_eq!(rendered(&cut), rendered(&[source]));
+        let sources = [
+            "a\n{{#if x}}\n- b {{n}}\n{{/if}}\n{{#if y}}\n\nc\n{{else}}\nno c\n{{/if}}\n\
+                {{#each l}}\n{{this}}\n{{/each}}\n\nd {{n}}\n\n",
+            "{{#if x}}\n\n{{#if y}}\n\nb\n\n{{/if}}\n{{n}}\n{{#if y}}c{{else}}d{{/if}}\ne\n{{/if}}",
+            "{{#if x}}\n{{/if}}\n{{#if y}}\n  a\n{{#each l}}\n\n- {{this}}\n{{/each}}\n{{/if}}\nb",
+            "{{#if x}}\na{{/if}}\n{{#if y}}\nb\n{{/if}} c\n\n{{! d\n{{e}}\nf\n",
+            "a \n{{#if x}}\n{{~n~}}\n\nb\n{{/if}}\nc\n",
+        ];
+        for source in sources {
+            for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
+                let variables = serde_json::json!({ "x": x, "y": y, "n": 1, "l": ["e", "f"] });
+                assert_eq!(
+                    Compiled::new(cut(source, 0)).fill("t", &variables),
+                    whole(source).fill("t", &variables),
+                    "{source:?} with {x} and {y}"
+                );
+            }
         }
     }
 
     #[test]
     fn a_fault_in_a_later_piece_has_its_line_of_the_whole() {
-        let compiled = Compiled::new(pieces("a\n{{#if x}}\nb\n{{/if}}\nc {{gone}}\n"));
-        let error = compiled
-            .fill("t", &serde_json::json!({ "x": true }))
-            .unwrap_err();
-        assert!(
-            matches!(error, PromptError::Render { line: 5, .. }),
-            "{error}"
-        );
+        for (source, at) in [
+            ("a\n{{#if x}}\nb\n{{/if}}\nc {{gone}}\n", 5),
+            (
+                "a\n{{#if x}}\nb\n{{#if x}}\n{{gone}}\n{{/if}}\n{{/if}}\n",
+                5,
+            ),
+        ] {
+            let error = Compiled::new(cut(source, 0))
+                .fill("t", &serde_json::json!({ "x": true }))
+                .unwrap_err();
+            assert!(
+                matches!(error, PromptError::Render { line, .. } if line == at),
+                "{error}"
+            );
+        }
     }
 
     #[test]
     fn a_block_whose_condition_fails_is_not_compiled_before_it_holds() {
-        let compiled = Compiled::new(pieces("a\n{{#if x}}\nb {{broken\n{{/if}}\n"));
+        let compiled = Compiled::new(cut("a\n{{#if x}}\nb {{broken\n{{/if}}\n", 0));
         for off in [
             serde_json::json!(null),
             serde_json::json!(false),
