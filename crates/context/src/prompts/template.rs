@@ -254,9 +254,9 @@ fn pieces(source: &str) -> Vec<&str> {
     // Of the line before: whether it was only text, and how many expressions go on behind it.
     let (mut text, mut open) = (false, 0_usize);
     for line in source.split_inclusive('\n') {
-        let only_text = depth == 0 && open == 0 && !line.contains("{{");
-        let outermost = depth == 0 && open == 0 && condition(line).is_some();
-        if start < end && (outermost || only_text != text) && depth == 0 && open == 0 {
+        let between = depth == 0 && open == 0;
+        let only_text = between && !line.contains("{{");
+        if start < end && between && (only_text != text || condition(line).is_some()) {
             pieces.push(&source[start..end]);
             start = end;
         }
