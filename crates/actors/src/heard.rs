@@ -42,7 +42,7 @@ impl Heard {
         };
         let telemetry = Telemetry::start("s".into(), outputs, Mask::default(), journal, None);
         Self {
-            telemetry: telemetry.unwrap(),
+            telemetry: telemetry.unwrap().0,
             stdout,
             _folder: folder,
         }

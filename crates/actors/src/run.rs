@@ -21,7 +21,7 @@ use provider::openrouter::{Credential, Endpoint};
 use record::event::{Event, LogLevel, Origin, SessionStarted};
 use record::journal::{Entry, Header, Journal, Recorder, Seed};
 use record::mask::Mask;
-use record::stream::StreamReport;
+use record::stream::{Gauge, StreamReport};
 use record::summary::Conclusion;
 use tools::shell::{GRACE, Runner};
 use vocab::capability::CapabilityId;
@@ -150,7 +150,8 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
     };
     // Of every run, also of one on mock models: a command may print the key it found elsewhere.
     let mask = credential.map_or_else(Mask::default, |key| Mask::new(key.expose()));
-    let telemetry = start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
+    let (telemetry, room) =
+        start_telemetry(&prepared, build, outputs, &routing_key, &mask, tap.as_ref())?;
     let voice = Voice {
         telemetry: telemetry.held_by("run"),
         agent: None,
@@ -169,6 +170,7 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         seed,
         prepared.skills.clone(),
         programs,
+        room,
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");
@@ -273,7 +275,7 @@ fn start_telemetry(
     routing_key: &RoutingKey,
     mask: &Mask,
     tap: Option<&Tap>,
-) -> io::Result<Link<Telemetry>> {
+) -> io::Result<(Link<Telemetry>, Gauge)> {
     let launch = &prepared.launch;
     let journal = Journal::start(
         &launch.workspace_dir.join(".gg/replay.ndjson"),

@@ -12,6 +12,7 @@ use context::window;
 use record::event::LogLevel;
 use record::journal::Seed;
 use record::mask::Mask;
+use record::stream::Gauge;
 use tools::shell::Runner;
 use vocab::ids::ModelId;
 
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) outfits: Outfits,
     /// The operator's scripts, as they lie in the workspace.
     pub(crate) scripts: Scripts,
+    /// Whether the stream takes more.
+    pub(crate) room: Gauge,
     /// What code agents share.
     pub(crate) programs: Host,
     /// The programs that they open on.
@@ -73,6 +76,7 @@ impl Shared {
         seed: Seed,
         skills: Library,
         programs: Host,
+        room: Gauge,
     ) -> Self {
         let scripts = Scripts::lay_down(&launch);
         let workers = Workers::of(&launch);
@@ -82,6 +86,7 @@ impl Shared {
             runner,
             mask,
             skills,
+            room,
             programs,
             openings: Openings::default(),
             outfits: Outfits::default(),

@@ -1,8 +1,8 @@
 //! The telemetry actor: the only writer of standard output and of the journal (03 §10.1).
 //!
 //! It passes events to the stream's thread and inputs to the journal's, both in batches, and
-//! folds what passes into the run's summary. It waits for neither: an agent asks it for room
-//! at its turn boundary and is answered when the writer has caught up (R53).
+//! folds what passes into the run's summary. It waits for neither: an agent that finds the stream
+//! full at its turn boundary asks for room, and is answered when the writer has caught up (R53).
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use actix::{Actor, AsyncContext, Context, ResponseFuture};
 use record::event::{Emission, Event, Log, LogLevel, SessionEnded};
 use record::journal::{AgentRow, Journal, JournalReport, Seed};
 use record::mask::Mask;
-use record::stream::{QUEUE_LINES, Stream, StreamReport};
+use record::stream::{Gauge, Stream, StreamReport};
 use record::summary::Fold;
 use tokio::sync::oneshot;
 use vocab::ids::SessionId;
@@ -70,14 +70,15 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Starts the stream's thread and the actor.
+    /// Starts the stream's thread and the actor; what tells agents whether they have to ask it for
+    /// room comes with it.
     pub(crate) fn start(
         session: SessionId,
         outputs: Outputs,
         mask: Mask,
         journal: Journal,
         tap: Option<&Tap>,
-    ) -> io::Result<Link<Self>> {
+    ) -> io::Result<(Link<Self>, Gauge)> {
         let mut context = Context::new();
         context.set_mailbox_capacity(SHARED_MAILBOX);
         let link = Link::new(context.address(), "telemetry", tap);
@@ -89,6 +90,7 @@ impl Telemetry {
             Box::new(move || waker.tell(RoomAgain)),
             mask,
         )?;
+        let gauge = stream.gauge();
         context.run(Self {
             stream: Some(stream),
             journal: Some(journal),
@@ -101,7 +103,7 @@ impl Telemetry {
             capture_reported: false,
             death: None,
         });
-        Ok(link)
+        Ok((link, gauge))
     }
 
     fn push(&mut self, emission: Emission, context: &mut Context<Self>) {
@@ -168,7 +170,7 @@ impl Telemetry {
     fn has_room(&self) -> bool {
         self.stream
             .as_ref()
-            .is_none_or(|stream| stream.backlog() < QUEUE_LINES)
+            .is_none_or(|stream| stream.gauge().has_room())
     }
 
     /// Reports a broken standard output, once.

@@ -1,8 +1,8 @@
 //! The telemetry stream: emissions in, one JSON object a line out, on a thread of its own (06 §1).
 //!
 //! A [`Stream`] is held by one producer, the telemetry actor. [`Stream::send`] never waits; who
-//! has to wait for room does so where [`Stream::backlog`] says that [`QUEUE_LINES`] lines are
-//! pending, until the `on_room` callback fires. The writer takes whatever batches are there,
+//! has to wait for room does so where its [`Gauge`] says that [`QUEUE_LINES`] lines are pending,
+//! until the `on_room` callback fires. The writer takes whatever batches are there,
 //! serializes them into one reused buffer and writes it with one call.
 //!
 //! Always true:
@@ -18,7 +18,7 @@ mod time;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
@@ -45,6 +45,28 @@ pub struct Stream {
     writer: JoinHandle<StreamReport>,
 }
 
+/// Whether a stream takes more, read from anywhere at the price of a load.
+#[derive(Clone)]
+pub struct Gauge(Arc<Shared>);
+
+impl std::fmt::Debug for Gauge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Gauge(open: {})", self.is_open())
+    }
+}
+
+impl Gauge {
+    /// Whether fewer than [`QUEUE_LINES`] lines are pending.
+    pub fn has_room(&self) -> bool {
+        self.0.backlog.load(Ordering::SeqCst) < QUEUE_LINES
+    }
+
+    /// Whether the output takes lines and there is room for them: nobody has to be asked then.
+    pub fn is_open(&self) -> bool {
+        self.has_room() && !self.0.failed.load(Ordering::SeqCst)
+    }
+}
+
 /// What the writer did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamReport {
@@ -61,6 +83,8 @@ pub struct StreamReport {
 #[derive(Default)]
 struct Shared {
     backlog: AtomicUsize,
+    /// Whether `broken` holds a reason.
+    failed: AtomicBool,
     broken: Mutex<Option<String>>,
 }
 
@@ -78,6 +102,7 @@ impl Shared {
             Err(poisoned) => poisoned.into_inner(),
         };
         broken.get_or_insert_with(|| why.to_owned());
+        self.failed.store(true, Ordering::SeqCst);
     }
 }
 
@@ -137,6 +162,11 @@ impl Stream {
     /// Lines accepted and not yet written.
     pub fn backlog(&self) -> usize {
         self.shared.backlog.load(Ordering::SeqCst)
+    }
+
+    /// Whether it takes more.
+    pub fn gauge(&self) -> Gauge {
+        Gauge(Arc::clone(&self.shared))
     }
 
     /// Why the output failed, if it did.

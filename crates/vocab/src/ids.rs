@@ -175,10 +175,21 @@ impl Slug {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u64);
 
+/// One in each byte.
+const EACH: u128 = u128::MAX / 0xFF;
+
 impl MessageId {
-    /// Its digits, as it is written.
-    pub fn digits(self) -> [u8; 16] {
-        std::array::from_fn(|place| b"0123456789abcdef"[(self.0 >> (60 - 4 * place)) as usize & 15])
+    /// Its digits, as it is written. All at once: a turn writes those of its whole window.
+    pub const fn digits(self) -> [u8; 16] {
+        // A digit a byte, the first one highest: halves, quarters, bytes and nibbles move apart.
+        let mut spread = self.0 as u128;
+        spread = (spread | spread << 32) & 0x0000_0000_FFFF_FFFF_0000_0000_FFFF_FFFF;
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF_0000_FFFF_0000_FFFF;
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF_00FF_00FF_00FF_00FF;
+        spread = (spread | spread << 4) & EACH * 0x0F;
+        // Ten and more carry into bit 4 of a byte where six is added.
+        let letters = (spread + EACH * 6) >> 4 & EACH;
+        (spread + EACH * b'0' as u128 + letters * (b'a' - b'0' - 10) as u128).to_be_bytes()
     }
 }
 
@@ -232,6 +243,14 @@ mod tests {
         let folded = |name: &str| ProviderName::from(name).folded();
         assert_eq!(folded("Z.AI"), "zai");
         assert_ne!(folded("---"), folded("..."));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn digits_are_those_of_the_number(number: u64) {
+            let digits = MessageId(number).digits();
+            proptest::prop_assert_eq!(std::str::from_utf8(&digits).unwrap(), format!("{number:016x}"));
+        }
     }
 
     #[test]

@@ -225,10 +225,12 @@ impl Turns {
 
     /// Room in the stream, then leave to make the next call.
     async fn boundary(&mut self) -> ControlFlow<LoopEnd> {
-        // Telemetry gone means its guard has raised the defect that the boundary will meet.
-        tokio::select! {
-            _ = self.links.voice.telemetry.ask(Room) => {}
-            _ = self.stop.thrown() => {}
+        if !self.shared.room.is_open() {
+            // Telemetry gone means its guard has raised the defect that the boundary will meet.
+            tokio::select! {
+                _ = self.links.voice.telemetry.ask(Room) => {}
+                _ = self.stop.thrown() => {}
+            }
         }
         let ask = Boundary {
             agent: self.spec.id.clone(),

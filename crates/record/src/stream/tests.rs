@@ -216,6 +216,9 @@ fn a_broken_output_is_told_at_once_and_later_lines_are_counted() {
     stream.send(vec![log("one")]);
     told.recv().unwrap();
     assert!(stream.broken().unwrap().contains("pipe"));
+    // There is room for lines, and yet whoever makes them asks: it is to hear of this.
+    let gauge = stream.gauge();
+    assert!(gauge.has_room() && !gauge.is_open());
     stream.send(vec![log("two"), log("three")]);
     let report = stream.finish();
     assert_eq!((report.lines, report.bytes), (3, 0));
@@ -252,13 +255,17 @@ fn room_is_told_when_the_backlog_falls_under_the_threshold() {
         Box::new(move || tell.send(()).unwrap()),
     )
     .unwrap();
+    let gauge = stream.gauge();
     for _ in 0..QUEUE_LINES / 64 {
+        assert!(gauge.has_room() && gauge.is_open());
         stream.send(vec![log("waiting"); 64]);
     }
     assert_eq!(stream.backlog(), QUEUE_LINES);
+    assert!(!gauge.has_room() && !gauge.is_open());
     assert!(told.try_recv().is_err());
     open.send(()).unwrap();
     told.recv().unwrap();
+    assert!(gauge.is_open());
     let report = stream.finish();
     assert_eq!(report.lines as usize, QUEUE_LINES);
     assert!(told.try_recv().is_err(), "told once");

@@ -9,9 +9,10 @@ use std::fs::File;
 use std::future::poll_fn;
 use std::io::{self, PipeReader, PipeWriter};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
+use rustix::fs::{OFlags, fcntl_setfl};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe::Receiver;
 
@@ -35,13 +36,28 @@ pub(super) struct Far {
 
 /// Pipes for the next command.
 #[derive(Debug, Default)]
-pub(super) struct Spare(Mutex<Option<(Pipes, Far)>>);
+pub(super) struct Spare {
+    made: Mutex<Option<(Pipes, Far)>>,
+    /// The device that is every command's input, once a command has run.
+    nothing: OnceLock<File>,
+}
 
 impl Spare {
     /// Those made ahead, or new ones.
     pub(super) fn take(&self) -> io::Result<(Pipes, Far)> {
         let made = self.lock().take();
-        made.map_or_else(Pipes::make, Ok)
+        made.map_or_else(|| self.make(), Ok)
+    }
+
+    fn make(&self) -> io::Result<(Pipes, Far)> {
+        let nothing = match self.nothing.get() {
+            Some(open) => open,
+            None => {
+                let open = File::open("/dev/null")?;
+                self.nothing.get_or_init(|| open)
+            }
+        };
+        Pipes::make(nothing.try_clone()?)
     }
 
     /// Makes them ahead, where there are none. Where that fails, the next command meets the failure
@@ -49,7 +65,7 @@ impl Spare {
     pub(super) fn refill(&self) {
         let mut spare = self.lock();
         if spare.is_none() {
-            *spare = Pipes::make().ok();
+            *spare = self.make().ok();
         }
     }
 
@@ -60,7 +76,7 @@ impl Spare {
 
     fn lock(&self) -> MutexGuard<'_, Option<(Pipes, Far)>> {
         // Whole between any two statements, whoever panicked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,7 +91,7 @@ pub(super) struct Pipes {
 
 impl Pipes {
     /// New ones, and what the command is to hold of them. Needs the runtime that will read them.
-    fn make() -> io::Result<(Self, Far)> {
+    fn make(stdin: File) -> io::Result<(Self, Far)> {
         let (stdout, stdout_far) = io::pipe()?;
         let (stderr, stderr_far) = io::pipe()?;
         let near = Self {
@@ -84,7 +100,7 @@ impl Pipes {
             next: Source::Stdout,
         };
         let far = Far {
-            stdin: File::open("/dev/null")?,
+            stdin,
             stdout: stdout_far,
             stderr: stderr_far,
         };
@@ -144,8 +160,10 @@ struct Pipe {
 
 impl Pipe {
     fn new(end: PipeReader) -> io::Result<Self> {
+        // A new pipe's end has no other flags, and is known to be one.
+        fcntl_setfl(&end, OFlags::NONBLOCK)?;
         Ok(Self {
-            end: Receiver::from_owned_fd(end.into())?,
+            end: Receiver::from_owned_fd_unchecked(end.into())?,
             open: true,
         })
     }
@@ -196,7 +214,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_has_ended_is_silent_beside_one_that_has_not() {
-        let (mut pipes, mut far) = Pipes::make().unwrap();
+        let (mut pipes, mut far) = Spare::default().take().unwrap();
         drop(far.stderr);
         pipes.read(|_, _| panic!("nobody wrote")).await;
         assert!(pipes.open());

@@ -82,12 +82,14 @@ pub(super) async fn run(
         )
         .await
     };
-    if ended.waited {
-        shared.groups.leave(leader);
-    }
+    let waited = ended.waited;
     capture.finish();
     // As above: who asked may be gone, and the pipes are still to be emptied.
     answer.send(outcome(&request, &capture, ended)).ok();
+    // What the answer does not need is done behind it.
+    if waited {
+        shared.groups.leave(leader);
+    }
     shared.pipes.refill();
     if offloads {
         shared.spare.refill(&shared.folder, shared.file_cap);

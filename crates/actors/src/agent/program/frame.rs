@@ -148,7 +148,7 @@ impl Serving {
 impl Frame for Serving {
     fn opened(&mut self, operation: &'static Operation) {
         let made = self.setting.counts.calls.fetch_add(1, Ordering::Relaxed);
-        if made % BETWEEN_ROOM == BETWEEN_ROOM - 1 {
+        if made % BETWEEN_ROOM == BETWEEN_ROOM - 1 && !self.setting.shared.room.is_open() {
             // No line is lost and none piles up: whoever makes them waits for the stream (R53).
             // Telemetry gone means its guard has raised the defect that ends the agent.
             waited(self.setting.voice.telemetry.ask(Room)).ok();
