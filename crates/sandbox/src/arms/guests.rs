@@ -1,4 +1,13 @@
-//! The guests this binary carries.
+//! The guests this binary carries, each once: what a function returns as a constant may be copied
+//! into whichever crate the function is inlined into, and a static is not.
+
+#[cfg(ecmascript_guest)]
+static ECMASCRIPT: [u8; include_bytes!(env!("GG_ECMASCRIPT_GUEST")).len()] =
+    *include_bytes!(env!("GG_ECMASCRIPT_GUEST"));
+
+#[cfg(python_guest)]
+static PYTHON: [u8; include_bytes!(env!("GG_PYTHON_GUEST")).len()] =
+    *include_bytes!(env!("GG_PYTHON_GUEST"));
 
 /// A guest that this binary was built without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +25,7 @@ pub struct Missing {
 /// The component that runs programs of TypeScript and JavaScript.
 pub fn ecmascript() -> Result<&'static [u8], Missing> {
     #[cfg(ecmascript_guest)]
-    return Ok(include_bytes!(env!("GG_ECMASCRIPT_GUEST")));
+    return Ok(&ECMASCRIPT);
     #[cfg(not(ecmascript_guest))]
     Err(Missing {
         arm: "javascript",
@@ -27,7 +36,7 @@ pub fn ecmascript() -> Result<&'static [u8], Missing> {
 /// The component that runs programs of Python.
 pub fn python() -> Result<&'static [u8], Missing> {
     #[cfg(python_guest)]
-    return Ok(include_bytes!(env!("GG_PYTHON_GUEST")));
+    return Ok(&PYTHON);
     #[cfg(not(python_guest))]
     Err(Missing {
         arm: "python",
