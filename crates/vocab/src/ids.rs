@@ -186,9 +186,9 @@ impl MessageId {
         spread = (spread | spread << 32) & 0x0000_0000_FFFF_FFFF_0000_0000_FFFF_FFFF;
         spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF_0000_FFFF_0000_FFFF;
         spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF_00FF_00FF_00FF_00FF;
-        spread = (spread | spread << 4) & EACH * 0x0F;
+        spread = (spread | spread << 4) & (EACH * 0x0F);
         // Ten and more carry into bit 4 of a byte where six is added.
-        let letters = (spread + EACH * 6) >> 4 & EACH;
+        let letters = ((spread + EACH * 6) >> 4) & EACH;
         (spread + EACH * b'0' as u128 + letters * (b'a' - b'0' - 10) as u128).to_be_bytes()
     }
 }
