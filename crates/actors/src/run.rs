@@ -44,7 +44,7 @@ use crate::panics;
 use crate::programs::Host;
 use crate::provider_client::Ledger;
 use crate::scheduler::Scheduler;
-use crate::shared::{Shared, working_window};
+use crate::shared::{Recording, Shared, working_window};
 use crate::signals::Signals;
 use crate::supervisor::{self, Cast, Supervisor};
 use crate::telemetry::{Outputs, Telemetry, Voice, Watch};
@@ -166,11 +166,9 @@ async fn session(options: RunOptions, tap: Option<Tap>) -> io::Result<RunReport>
         Arc::clone(&launch),
         clock,
         Runner::new(&routing_key),
-        mask,
-        seed,
+        Recording { mask, seed, room },
         prepared.skills.clone(),
         programs,
-        room,
     ));
     let (mailbox, supervisor) = Supervisor::open(tap.as_ref());
     let alarm = supervisor.held_by("telemetry");

@@ -35,6 +35,13 @@ pub(crate) fn working_window(launch: &Launch, profile: &Profile) -> u64 {
     )
 }
 
+/// What agents have to do with the run's record.
+pub(crate) struct Recording {
+    pub(crate) mask: Mask,
+    pub(crate) seed: Seed,
+    pub(crate) room: Gauge,
+}
+
 /// What every agent of a run shares and none changes.
 pub(crate) struct Shared {
     pub(crate) launch: Arc<Launch>,
@@ -72,12 +79,11 @@ impl Shared {
         launch: Arc<Launch>,
         clock: RunClock,
         runner: Runner,
-        mask: Mask,
-        seed: Seed,
+        record: Recording,
         skills: Library,
         programs: Host,
-        room: Gauge,
     ) -> Self {
+        let Recording { mask, seed, room } = record;
         let scripts = Scripts::lay_down(&launch);
         let workers = Workers::of(&launch);
         Self {

@@ -50,12 +50,11 @@ impl Spare {
     }
 
     fn make(&self) -> io::Result<(Pipes, Far)> {
-        let nothing = match self.nothing.get() {
-            Some(open) => open,
-            None => {
-                let open = File::open("/dev/null")?;
-                self.nothing.get_or_init(|| open)
-            }
+        let nothing = if let Some(open) = self.nothing.get() {
+            open
+        } else {
+            let open = File::open("/dev/null")?;
+            self.nothing.get_or_init(|| open)
         };
         Pipes::make(nothing.try_clone()?)
     }
