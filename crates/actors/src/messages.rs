@@ -492,7 +492,8 @@ pub struct KeepAgent(pub AgentRow);
 #[rtype(result = "()")]
 pub struct KeepSeed(pub Seed);
 
-/// Asks for room in a stream that is full. From an agent at its turn boundary; later (R53).
+/// Asks for room in the stream. From an agent whose stream is full, at its turn boundary, and from a
+/// program every so many calls; later (R53).
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Room;

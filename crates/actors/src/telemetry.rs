@@ -2,7 +2,8 @@
 //!
 //! It passes events to the stream's thread and inputs to the journal's, both in batches, and
 //! folds what passes into the run's summary. It waits for neither: an agent that finds the stream
-//! full at its turn boundary asks for room, and is answered when the writer has caught up (R53).
+//! full at its turn boundary asks for room, a program in any case between its calls, and both are
+//! answered when the writer has caught up (R53).
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What answering with a program costs, on each language: a turn of one beside the bare engine that
 //! runs the same program, and beside the interpreter that a shell would start for it; its compiler,
-//! its first program, its calls, its memory, its end where it has none.
+//! its first program, its calls, its memory, its end where it has none; and what its guest weighs.
 //!
 //! A turn is measured whole, as a session spends it: the model's reply taken in, the program
 //! prepared, instantiated and run with one call and one view, its events written, and the next
@@ -10,7 +10,8 @@
 mod arms;
 mod session;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -64,6 +65,7 @@ pub(super) fn measure(repeats: usize) -> Result<Vec<Row>> {
     rows.push(checked(turns[0] - turns[1], repeats)?);
     println!("    programs that wait");
     rows.extend(waiting(repeats)?);
+    rows.push(carried()?);
     Ok(rows)
 }
 
@@ -206,6 +208,22 @@ fn overrun(arm: &Arm, repeats: usize) -> Result<Row> {
         floor: None,
         goal: "≤ 200 ms".to_owned(),
         met: Some(late <= 200.0),
+    })
+}
+
+/// The binary beside the guests it carries: were one in it twice, that would show.
+fn carried() -> Result<Row> {
+    let bytes = |path: &Path| -> Result<f64> { Ok(std::fs::metadata(path)?.len() as f64) };
+    let guests: BTreeSet<PathBuf> = ALL.iter().map(|arm| arm.component()).collect();
+    let guests: f64 = guests.iter().map(|path| bytes(path)).sum::<Result<f64>>()?;
+    let all = bytes(&binary("gg")?)?;
+    Ok(Row {
+        figure: "the binary, beside the guests it carries".to_owned(),
+        unit: "MB",
+        gg: all / 1e6,
+        floor: Some(guests / 1e6),
+        goal: "≤ 50 MB more".to_owned(),
+        met: Some(all - guests <= 50e6),
     })
 }
 
