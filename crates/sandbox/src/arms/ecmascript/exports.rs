@@ -177,7 +177,9 @@ fn declarations(
     loop {
         if rest.symbol('{') || rest.symbol('[') {
             let end = closed(code, rest.at - 1, '\0');
-            let pattern = &code[rest.at..end.saturating_sub(1).max(rest.at)];
+            let inner = &code[rest.at..end];
+            // One that nothing closes goes to the end, whatever stands there.
+            let pattern = inner.strip_suffix([')', ']', '}']).unwrap_or(inner);
             let names = pattern.split(',').filter_map(|part| {
                 let bound = part.rsplit(':').next().unwrap_or(part);
                 let bound = bound.split('=').next().unwrap_or(bound);
@@ -455,6 +457,20 @@ export default function () {}
     fn what_does_not_lex_exports_nothing() {
         assert_eq!(exports("export const a = 'x"), []);
         assert_eq!(exports(""), []);
+    }
+
+    #[test]
+    fn a_pattern_that_nothing_closes_ends_with_its_source() {
+        for (source, names) in [
+            ("export const [ü", vec!["ü"]),
+            ("export let { a, b: ü", vec!["a", "ü"]),
+            ("export const [\"ü", vec![]),
+            ("export var [a, [ü", vec!["a"]),
+        ] {
+            let read = exports(source);
+            let read: Vec<_> = read.iter().map(|one| one.name.as_str()).collect();
+            assert_eq!(read, names, "{source}");
+        }
     }
 
     proptest! {
