@@ -14,10 +14,11 @@ impl Eraser<'_> {
             let node = self.tree.node(at);
             let parent = self.tree.node(self.tree.parent(at));
             if node.kind == kind::IDENTIFIER && binds(parent) && !self.gone[at] {
-                used.insert(
-                    &source[self.text.start(node)..self.text.byte(node.end)],
-                    false,
-                );
+                let name = &source[self.text.start(node)..self.text.byte(node.end)];
+                // Which of two imports of one name is kept, the compiler knows.
+                if used.insert(name, false).is_some() {
+                    return None;
+                }
             }
         }
         for at in 1..self.tree.len() {

@@ -172,6 +172,7 @@ const EMITTED: &[&str] = &[
     "async () => { await using a = b; };",
     "import { A } from \"gg\";\nfunction f(A: number) { return A; }",
     "import { \\u0041 } from \"gg\";\nA;",
+    "import { A, type B } from \"gg\";\nimport { A } from \"gg\";\nA;",
     "x as any\n(y)",
     "x as any\n[y]",
     "x satisfies any\n`y`",
