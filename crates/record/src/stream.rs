@@ -18,7 +18,7 @@ mod time;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
@@ -45,7 +45,7 @@ pub struct Stream {
     writer: JoinHandle<StreamReport>,
 }
 
-/// Whether a stream takes more, read from anywhere at the price of a load.
+/// Whether a stream takes more, read from anywhere without asking its producer.
 #[derive(Clone)]
 pub struct Gauge(Arc<Shared>);
 
@@ -63,7 +63,7 @@ impl Gauge {
 
     /// Whether the output takes lines and there is room for them: nobody has to be asked then.
     pub fn is_open(&self) -> bool {
-        self.has_room() && !self.0.failed.load(Ordering::SeqCst)
+        self.has_room() && self.0.broken().is_none()
     }
 }
 
@@ -83,8 +83,6 @@ pub struct StreamReport {
 #[derive(Default)]
 struct Shared {
     backlog: AtomicUsize,
-    /// Whether `broken` holds a reason.
-    failed: AtomicBool,
     broken: Mutex<Option<String>>,
 }
 
@@ -102,7 +100,6 @@ impl Shared {
             Err(poisoned) => poisoned.into_inner(),
         };
         broken.get_or_insert_with(|| why.to_owned());
-        self.failed.store(true, Ordering::SeqCst);
     }
 }
 

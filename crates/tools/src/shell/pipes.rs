@@ -1,8 +1,8 @@
 //! The pipes of a command, and the next command's, made ahead.
 //!
 //! Between a model's call and its command stand system calls that need not wait for the call: two pipes
-//! and their registration, and the device that is every command's input. They are made once a command
-//! has answered.
+//! and their registration. They are made once a command has answered. The device that is every
+//! command's input is opened once.
 
 use std::cell::RefCell;
 use std::fs::File;
